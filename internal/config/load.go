@@ -1,0 +1,118 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile is far above what a person writes; a larger file is a mistake or a trap.
+const maxFile = 1 << 20
+
+// Sources say what to read. Missing files are valid, and an empty path is a layer that is not there.
+type Sources struct {
+	Machine string // /etc/kernel-launch/config.yaml; policy.yaml is looked for beside it
+	User    string // the operator's own config.yaml
+	Folder  string // the kernel's working folder, which chooses the entry of folders:; relative paths of flags start here
+	Profile string // --profile; empty for none
+	Home    string // what "~" stands for
+}
+
+// Load reads and merges all layers below the flags. The error holds everything that is wrong at once: Faults with file and line,
+// *InsecureError, *CeilingError, *ProfileError, or what kept a file from being read. With an error there is no configuration at all.
+func Load(s Sources) (*Config, error) {
+	p := paths{home: s.Home}
+	machine, errMachine := loadFile(s.Machine, p)
+	user, errUser := loadFile(s.User, p)
+	if err := join(ceiling(s.Machine), errMachine, errUser); err != nil {
+		return nil, err
+	}
+	c, err := merge(s, machine, user)
+	if err != nil {
+		return nil, err
+	}
+	if err := Faults(c.Unsupported()).err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ceiling refuses where the machine's administrator has set one.
+func ceiling(machine string) error {
+	if machine == "" {
+		return nil
+	}
+	file := filepath.Join(filepath.Dir(machine), "policy.yaml")
+	switch _, err := os.Lstat(file); {
+	case err == nil:
+		return &CeilingError{File: file}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return &CeilingError{File: file, Err: err}
+	}
+}
+
+// loadFile returns nil for a file that is not there.
+func loadFile(file string, p paths) (*document, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := readTrusted(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, faults := read(file, data, p)
+	return d, faults.err()
+}
+
+// readTrusted reads a file that nobody but its operator and root can change.
+func readTrusted(file string) ([]byte, error) {
+	if err := checkTrust(file); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	defer f.Close() // read only: nothing can be lost
+	if err := checkOpen(file, f); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, Faults{{File: file, Line: 1, Problem: fmt.Sprintf("larger than %d bytes", maxFile)}}
+	}
+	return data, nil
+}
+
+// merge replays the layers, weakest first.
+func merge(s Sources, docs ...*document) (*Config, error) {
+	c := Default()
+	c.paths = paths{home: s.Home, base: s.Folder}
+	for _, d := range docs {
+		if d != nil {
+			c.Files = append(c.Files, d.file)
+			d.base.on(c)
+		}
+	}
+	for _, sc := range folderScopes(s.Folder, docs) {
+		c.Folder = sc.name
+		sc.layer.on(c)
+	}
+	scopes, err := profileScopes(s.Profile, docs)
+	for _, sc := range scopes {
+		c.Profile = sc.name
+		sc.layer.on(c)
+	}
+	return c, err
+}

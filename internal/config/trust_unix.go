@@ -1,0 +1,93 @@
+//go:build unix
+
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// noWait keeps a named pipe in the file's place from holding the launcher up.
+const noWait = syscall.O_NONBLOCK
+
+// checkTrust looks at every name on the way to file: the name itself, its folder, and the same for each link that it leads through.
+func checkTrust(file string) error {
+	at, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	const maxLinks = 40 // as many as the kernel follows
+	for range maxLinks {
+		fi, err := os.Lstat(at)
+		if err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+		if err := checkName(file, at, fi); err != nil {
+			return err
+		}
+		if fi.Mode()&fs.ModeSymlink == 0 {
+			return nil
+		}
+		to, err := os.Readlink(at)
+		if err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
+	return &InsecureError{File: file, Path: file, Reason: "leads through too many links"}
+}
+
+func checkName(file, at string, fi fs.FileInfo) error {
+	dir, err := os.Stat(filepath.Dir(at))
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	// In a sticky folder such as /tmp others can add names but not replace this one.
+	if reason := openToOthers(dir, dir.Mode()&fs.ModeSticky != 0); reason != "" {
+		return &InsecureError{File: file, Path: filepath.Dir(at), Reason: reason}
+	}
+	if reason := openToOthers(fi, fi.Mode()&fs.ModeSymlink != 0); reason != "" { // a link's own mode means nothing
+		return &InsecureError{File: file, Path: at, Reason: reason}
+	}
+	return nil
+}
+
+// checkOpen looks at the opened file itself, whatever its name led to a moment ago.
+func checkOpen(file string, f *os.File) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	if !fi.Mode().IsRegular() {
+		return &InsecureError{File: file, Path: file, Reason: "is not a regular file"}
+	}
+	if reason := openToOthers(fi, false); reason != "" {
+		return &InsecureError{File: file, Path: file, Reason: reason}
+	}
+	return nil
+}
+
+// openToOthers says why somebody who is neither this user nor root can change fi; "" when nobody can.
+func openToOthers(fi fs.FileInfo, ignoreMode bool) string {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "has no owner that can be read"
+	}
+	return judge(int(st.Uid), os.Geteuid(), fi.Mode().Perm(), ignoreMode)
+}
+
+func judge(owner, me int, mode fs.FileMode, ignoreMode bool) string {
+	if owner != 0 && owner != me {
+		return fmt.Sprintf("belongs to user %d, not to %d or root", owner, me)
+	}
+	if mode&0o022 != 0 && !ignoreMode {
+		return fmt.Sprintf("has mode %04o: others can write it", mode)
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package config
+
+// demand is something a configuration can ask for and this version cannot do.
+type demand struct {
+	key   string
+	asked func(*Config) bool
+	what  string
+}
+
+var beyond = []demand{
+	{"egress.credentials", func(c *Config) bool { return len(c.Egress.Credentials) > 0 }, "credentials are not added to requests"},
+	{"egress.close_on_deny", func(c *Config) bool { return c.Egress.CloseOnDeny }, "open connections are not closed when a rule goes"},
+	{"egress.log", func(c *Config) bool { return c.Egress.Log != "none" && len(c.Origins("egress.log")) > 0 }, "there is no audit log"},
+	{"hooks.after_install", func(c *Config) bool { return len(c.Hooks.AfterInstall) > 0 }, "hooks are not run"},
+	{"hooks.before_restart", func(c *Config) bool { return len(c.Hooks.BeforeRestart) > 0 }, "hooks are not run"},
+	{"hooks.after_restart", func(c *Config) bool { return len(c.Hooks.AfterRestart) > 0 }, "hooks are not run"},
+	{"sandbox.forward", func(c *Config) bool { return len(c.Sandbox.Forward) > 0 }, "services of the host are not shown inside"},
+	{"sandbox.publish", func(c *Config) bool { return len(c.Sandbox.Publish) > 0 }, "ports of a kernel are not shown on the host"},
+	{"sandbox.gpu", func(c *Config) bool { return c.Sandbox.GPU != "none" && c.Sandbox.GPU != "" }, "graphics cards are not shown inside"},
+	{"sandbox.limits.memory", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Memory > 0 }, "memory is not limited, and limits.best_effort is false"},
+	{"sandbox.limits.processes", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Processes > 0 }, "processes are not limited, and limits.best_effort is false"},
+	{"sandbox.limits.cpus", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.CPUs > 0 }, "processors are not limited, and limits.best_effort is false"},
+}
+
+func firm(c *Config) bool { return !c.Sandbox.Limits.BestEffort }
+
+// Unsupported returns what the configuration asks for and this version cannot do, each with the place that asked last. Load and Apply
+// return the same as errors: a demand that is dropped in silence would be a weaker boundary than the one that was written down.
+func (c *Config) Unsupported() []*FaultError {
+	var faults []*FaultError
+	for _, d := range beyond {
+		if !d.asked(c) {
+			continue
+		}
+		f := &FaultError{Key: d.key, Problem: "not in this version: " + d.what}
+		if from := c.Origins(d.key); len(from) > 0 {
+			at := from[len(from)-1]
+			f.File, f.Line, f.Flag = at.File, at.Line, at.Flag
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
