@@ -1,0 +1,32 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+)
+
+// Check says what would happen to a target: the decision, and for an allowed
+// name one look-up with every address screened. Nothing is dialled.
+func (p *Proxy) Check(ctx context.Context, t Target) Report {
+	rep := Report{Host: t.Host(), Port: t.Port, Addresses: []netip.Addr{}}
+	trip, r := p.judge(t)
+	if r != nil {
+		rep.Code, rep.Rule = r.code, r.rule
+		return rep
+	}
+	rep.Verdict, rep.Code, rep.Rule = Allow, trip.d.Code, trip.d.Rule
+	ctx, cancel := context.WithTimeout(ctx, p.Bounds.withDefaults().Dial)
+	defer cancel()
+	addrs, err := p.resolve(ctx, trip)
+	for _, a := range addrs {
+		rep.Addresses = append(rep.Addresses, a.Addr())
+	}
+	if errors.As(err, &r) {
+		rep.Code = r.code
+		if r.status == 403 {
+			rep.Verdict = Deny
+		}
+	}
+	return rep
+}

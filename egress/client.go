@@ -1,0 +1,146 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// overflow is how many connections above the bound are told so; what comes
+// beyond them is closed without a word.
+const overflow = 16
+
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+
+// client is one connection from inside.
+type client struct {
+	p         *Proxy
+	b         Bounds
+	ctx       context.Context // ends with the proxy
+	conn      net.Conn
+	r         *bufio.Reader
+	transport *http.Transport
+	lastPin   pinKey
+}
+
+// admit starts a goroutine for the connection, or closes it when there are
+// too many.
+func (p *Proxy) admit(ctx context.Context, conn net.Conn) {
+	b := p.Bounds.withDefaults()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil || p.open >= b.Connections+overflow {
+		conn.Close()
+		return
+	}
+	full := p.open >= b.Connections
+	p.open++
+	p.wg.Go(func() {
+		defer p.left()
+		c := &client{p: p, b: b, ctx: ctx, conn: conn}
+		c.run(full)
+	})
+}
+
+func (p *Proxy) left() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open--
+}
+
+func (c *client) run(full bool) {
+	stop := context.AfterFunc(c.ctx, func() { c.conn.Close() })
+	defer c.conn.Close()
+	defer stop()
+	c.r = readers.Get().(*bufio.Reader)
+	c.r.Reset(c.conn)
+	defer c.dropReader()
+	if full {
+		c.refuse(c.begin(&head{}), &refusal{status: 503, code: CodeTooManyConnection, what: "too many connections at once"})
+		return
+	}
+	defer c.dropTransport()
+	for first := true; c.serveOne(first); first = false {
+	}
+}
+
+// dropReader gives the buffer back; a tunnel does so before it idles.
+func (c *client) dropReader() {
+	if c.r != nil {
+		c.r.Reset(nil)
+		readers.Put(c.r)
+		c.r = nil
+	}
+}
+
+// serveOne answers one request and says whether another may follow.
+func (c *client) serveOne(first bool) bool {
+	h, err := c.readHead(first)
+	x := c.begin(h)
+	var f *fault
+	switch {
+	case errors.As(err, &f):
+		c.refuse(x, &refusal{status: f.status, code: f.code, what: f.what})
+		return false
+	case err != nil: // gone without a request, or reset within one
+		return false
+	case h.method == "CONNECT":
+		c.connect(x)
+		return false
+	}
+	return c.forward(x)
+}
+
+func (c *client) readHead(first bool) (*head, error) {
+	if !first {
+		c.conn.SetReadDeadline(time.Now().Add(c.b.Idle))
+		if _, err := c.r.Peek(1); err != nil {
+			return &head{}, errNoRequest
+		}
+	}
+	c.conn.SetReadDeadline(time.Now().Add(c.b.HeadTime))
+	h, err := readHead(c.r, c.b)
+	if err == nil {
+		c.conn.SetReadDeadline(time.Time{})
+	}
+	return h, err
+}
+
+// buffered takes what the client sent behind the head and gives the reader
+// back to the pool.
+func (c *client) buffered() []byte {
+	early := make([]byte, c.r.Buffered())
+	io.ReadFull(c.r, early)
+	c.dropReader()
+	return early
+}
+
+// exchange is one tunnel or request on its way to an Event.
+type exchange struct {
+	head *head
+	ev   Event
+	trip *trip
+}
+
+func (c *client) begin(h *head) *exchange {
+	return &exchange{head: h, ev: Event{Time: time.Now(), Method: h.method}}
+}
+
+// report tells the event; it is called once per exchange.
+func (c *client) report(x *exchange, code, end string) {
+	if code != "" {
+		x.ev.Code = code
+	}
+	x.ev.End = end
+	if x.trip != nil {
+		x.trip.fill(&x.ev)
+	}
+	if c.p.Event != nil {
+		c.p.Event(x.ev)
+	}
+}

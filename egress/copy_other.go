@@ -1,0 +1,7 @@
+//go:build !unix
+
+package egress
+
+import "net"
+
+func newSource(conn net.Conn) source { return plainSource{conn} }

@@ -1,0 +1,44 @@
+package egress
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Event is what happened to one tunnel or one plain request. A refusal is
+// reported when it is decided, everything else when it is over.
+type Event struct {
+	Time      time.Time // when the head had been read
+	Method    string    // empty when no request line could be read
+	Host      string    // empty when the target could not be read
+	Port      uint16
+	Verdict   Verdict
+	Code      string // see the Code constants
+	Rule      string
+	Addresses []netip.Addr  // what the name resolved to, or the pin
+	DNS, Dial time.Duration // zero when there was none
+	Sent      int64         // body or tunnel bytes from the client to the host
+	Received  int64         // from the host to the client
+	End       string        // see the End constants
+}
+
+// How a tunnel or a request ended.
+const (
+	EndRefused  = "refused"  // by policy, or as a request
+	EndFailed   = "failed"   // the host could not be reached or broke off
+	EndClosed   = "closed"   // both sides were done
+	EndClient   = "client"   // the client broke off
+	EndUpstream = "upstream" // the host broke off
+	EndIdle     = "idle"     // Bounds.Idle passed without a byte
+	EndStopped  = "stopped"  // the proxy was closed
+)
+
+// Report is what would happen to a target, for a person who asks.
+type Report struct {
+	Host      string       `json:"host"`
+	Port      uint16       `json:"port"`
+	Verdict   Verdict      `json:"verdict"`
+	Code      string       `json:"code"`
+	Rule      string       `json:"rule"`
+	Addresses []netip.Addr `json:"addresses"`
+}

@@ -1,0 +1,218 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// pinKey tells whether a kept connection still leads where the rules say.
+type pinKey struct {
+	target Target
+	pin    netip.AddrPort
+}
+
+type tripContextKey struct{}
+
+// forward judges one plain request, sends it on and brings the answer. It
+// says whether another request may follow.
+func (c *client) forward(x *exchange) bool {
+	path, r := c.admitPlain(x)
+	if r != nil {
+		c.refuse(x, r)
+		return false
+	}
+	if r := c.queuedConnect(x.head); r != nil {
+		c.refuse(x, r)
+		return false
+	}
+	if x.head.upgrade == "websocket" {
+		c.upgrade(x, path)
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	x.trip.ctx, x.trip.reset = ctx, cancel
+	w := &idleWatch{c: c, reset: cancel}
+	b, err := c.newBody(x.head, w.start)
+	if err == nil {
+		return c.exchangePlain(ctx, x, path, b, w)
+	}
+	var f *fault
+	if !errors.As(err, &f) {
+		f = malformed("the body did not arrive")
+	}
+	c.refuse(x, &refusal{status: f.status, code: f.code, what: f.what})
+	return false
+}
+
+// admitPlain judges the target of an absolute-form request.
+func (c *client) admitPlain(x *exchange) (path string, r *refusal) {
+	authority, path, err := cutAbsolute(x.head.method, x.head.target)
+	if err != nil {
+		return "", targetRefusal(err)
+	}
+	t, bare, err := plainTarget(authority)
+	if err != nil {
+		return "", targetRefusal(err)
+	}
+	if r := c.judge(x, t); r != nil {
+		return "", r
+	}
+	if !bare {
+		return "", &refusal{status: 400, code: CodeMalformed, what: "a user in the target"}
+	}
+	return path, nil
+}
+
+// queuedConnect refuses a request behind which a CONNECT to a denied host is
+// already waiting. No client queues a CONNECT behind an unanswered request;
+// what does is out to ride on the first verdict.
+func (c *client) queuedConnect(h *head) *refusal {
+	if h.hasBody() || c.r.Buffered() == 0 {
+		return nil
+	}
+	queued, _ := c.r.Peek(c.r.Buffered())
+	line, _, ok := bytes.Cut(queued, []byte("\r\n"))
+	target, isConnect := strings.CutPrefix(string(line), "CONNECT ")
+	if !ok || !isConnect {
+		return nil
+	}
+	target, _, _ = strings.Cut(target, " ")
+	t, err := ParseAuthority(target)
+	if err != nil {
+		return targetRefusal(err)
+	}
+	_, r := c.p.judge(t)
+	return r
+}
+
+func (c *client) exchangePlain(ctx context.Context, x *exchange, path string, b *body, w *idleWatch) bool {
+	resp, err := c.roundTrip(ctx, x, path, b)
+	b.answer()
+	if err != nil {
+		c.plainFailed(ctx, x, b, w, err)
+		return false
+	}
+	defer resp.Body.Close()
+	// The answer to an unfinished upload is the last one on its connection,
+	// and its head has to say so.
+	keep, end := c.respond(x, resp, b.pending())
+	sent, complete := b.finish()
+	w.stop()
+	x.ev.Sent = sent
+	c.report(x, "", endOf(c.ctx, end))
+	if !complete && end == EndClosed {
+		drain(c.conn)
+	}
+	return keep && complete
+}
+
+func (c *client) roundTrip(ctx context.Context, x *exchange, path string, b *body) (*http.Response, error) {
+	t := x.trip.target
+	u, err := originURL(t, path)
+	if err != nil {
+		return nil, err
+	}
+	req := (&http.Request{
+		Method: x.head.method, URL: u, Host: hostField(t), Header: x.head.upstreamHeader(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(context.WithValue(ctx, tripContextKey{}, x.trip))
+	b.attach(req, x.head)
+	resp, err := c.way(x.trip).RoundTrip(req)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body.Close()
+		return nil, errUnasked
+	}
+	return resp, err
+}
+
+var errUnasked = errors.New("the origin switched protocols unasked")
+
+// way gives the transport of this client. Each client has its own, so that a
+// connection to an origin is never shared, and one that was made before a pin
+// changed is given up.
+func (c *client) way(t *trip) *http.Transport {
+	if c.transport == nil {
+		c.transport = c.newTransport()
+	}
+	key := pinKey{t.target, t.d.Pin}
+	if key != c.lastPin {
+		c.transport.CloseIdleConnections()
+		c.lastPin = key
+	}
+	return c.transport
+}
+
+func (c *client) newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:            c.dialTrip,
+		DisableCompression:     true,
+		MaxIdleConns:           1,
+		IdleConnTimeout:        min(c.b.Idle, time.Minute),
+		ResponseHeaderTimeout:  c.b.Idle,
+		ExpectContinueTimeout:  2 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		WriteBufferSize:        16 << 10,
+		ReadBufferSize:         16 << 10,
+	}
+}
+
+func (c *client) dropTransport() {
+	if c.transport != nil {
+		c.transport.CloseIdleConnections()
+	}
+}
+
+func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
+	t, ok := ctx.Value(tripContextKey{}).(*trip)
+	if !ok {
+		return nil, errNoRules
+	}
+	// The transport's own context outlives the request, and a dial for a
+	// client that is gone would go on.
+	stop := duringDial(c.conn, t.reset)
+	defer stop()
+	conn, err := c.p.reach(t.ctx, t.ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return newOrigin(c.ctx, conn, c.b.Idle), nil
+}
+
+// plainFailed answers for a request that brought no response.
+func (c *client) plainFailed(ctx context.Context, x *exchange, b *body, w *idleWatch, err error) {
+	x.ev.Sent, _ = b.finish()
+	w.stop()
+	var own *fault
+	f := b.fault()
+	switch {
+	case errors.Is(context.Cause(ctx), errClientLeft):
+		c.failed(x, err, true)
+	case f != nil:
+		c.refuse(x, &refusal{status: f.status, code: f.code, what: f.what})
+	case errors.As(err, &own):
+		c.refuse(x, &refusal{status: own.status, code: own.code, what: own.what})
+	default:
+		c.failed(x, upstreamFault(x.trip, err), false)
+	}
+}
+
+// upstreamFault names a failure behind the connection; a refusal of the way
+// there passes as it is.
+func upstreamFault(t *trip, err error) error {
+	var r *refusal
+	var ne net.Error
+	switch {
+	case errors.As(err, &r):
+		return r
+	case errors.As(err, &ne) && ne.Timeout():
+		return t.fail(504, CodeUpstream, t.target.Host()+" did not answer")
+	}
+	return t.fail(502, CodeUpstream, t.target.Host()+" broke off, or its answer is not HTTP")
+}

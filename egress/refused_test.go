@@ -1,0 +1,5 @@
+package egress
+
+import "syscall"
+
+const errRefused = syscall.ECONNREFUSED

@@ -1,0 +1,83 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// resolve gives every address that may be dialled, in the resolver's order.
+// One address that may not be spoils the whole answer: who can put it there
+// can also choose when it is used. On that refusal the addresses come back
+// too, for the record.
+func (p *Proxy) resolve(ctx context.Context, t *trip) ([]netip.AddrPort, error) {
+	if t.d.Pin.IsValid() {
+		return []netip.AddrPort{t.d.Pin}, nil
+	}
+	addrs := []netip.Addr{t.target.Addr}
+	if !t.target.Addr.IsValid() {
+		var err error
+		// The final dot keeps search domains out.
+		addrs, err = p.resolver().LookupNetIP(ctx, "ip", t.target.Name+".")
+		if err != nil {
+			return nil, t.lookupFault(ctx, err)
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, t.noAddress()
+	}
+	return t.screenAll(addrs)
+}
+
+func (p *Proxy) resolver() Resolver {
+	if p.Resolver != nil {
+		return p.Resolver
+	}
+	return &net.Resolver{PreferGo: true}
+}
+
+func (t *trip) screenAll(addrs []netip.Addr) ([]netip.AddrPort, error) {
+	var refusal error
+	out := make([]netip.AddrPort, 0, len(addrs))
+	for _, a := range addrs {
+		a = a.Unmap()
+		if c, ok := t.rules.screen(t.target, a); !ok && refusal == nil {
+			refusal = t.fail(403, CodeInwardAddress, fmt.Sprintf("%s leads to %s, a %s address", t.target.Host(), a, c))
+		}
+		out = append(out, netip.AddrPortFrom(a, t.target.Port))
+	}
+	return out, refusal
+}
+
+func (t *trip) noAddress() *refusal {
+	return t.fail(502, CodeNoAddress, t.target.Host()+" has no address")
+}
+
+func (t *trip) lookupFault(ctx context.Context, err error) *refusal {
+	if r := t.cutShort(ctx, CodeLookupTimeout, "looking up "+t.target.Host()+" took too long"); r != nil {
+		return r
+	}
+	var de *net.DNSError
+	switch {
+	case errors.As(err, &de) && de.IsNotFound:
+		return t.noAddress()
+	case errors.As(err, &de) && de.IsTimeout:
+		return t.fail(504, CodeLookupTimeout, "the name server did not answer for "+t.target.Host())
+	}
+	return t.fail(502, CodeLookupFailed, "looking up "+t.target.Host()+" failed")
+}
+
+// cutShort tells why ctx ended, nil when it has not.
+func (t *trip) cutShort(ctx context.Context, code, what string) *refusal {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return nil
+	case errors.Is(cause, errClientLeft):
+		return t.fail(502, CodeClientLeft, "the client left before "+t.target.Host()+" was reached")
+	case errors.Is(cause, ErrClosed):
+		return t.fail(502, CodeStopped, "the proxy was stopped")
+	}
+	return t.fail(504, code, what)
+}

@@ -1,0 +1,80 @@
+package egress
+
+import "net/netip"
+
+// Rules is a whole policy. It is only read once in use; a changed policy is
+// another Rules. The zero value denies everything.
+type Rules struct {
+	Allow, Deny []Rule
+	Pins        []Pin
+	Inward      []Inward
+	Screen      Screen
+}
+
+// Decision is what the rules say about a target before any look-up.
+type Decision struct {
+	Verdict Verdict
+	Code    string
+	Rule    string         // the rule that decided, or empty
+	Pin     netip.AddrPort // where a pinned name is dialled, or zero
+}
+
+// Decide judges a target by its name, or its address, and its port. Deny
+// beats allow, whatever the order.
+func (r *Rules) Decide(t Target) Decision {
+	if isLocal(t.Name) {
+		return Decision{Code: CodeLocalName}
+	}
+	for _, rule := range r.Deny {
+		if rule.names(t) && rule.covers(t.Port) {
+			return Decision{Code: CodeDenyRule, Rule: rule.String()}
+		}
+	}
+	return r.allowed(t)
+}
+
+func (r *Rules) allowed(t Target) Decision {
+	d := Decision{Code: CodeNotListed}
+	if t.Addr.IsValid() {
+		d.Code = CodeAddressLiteral
+	}
+	for _, rule := range r.Allow {
+		if !rule.names(t) {
+			continue
+		}
+		if rule.opens(t.Port) {
+			return r.pinned(t, Decision{Verdict: Allow, Code: CodeAllowed, Rule: rule.String()})
+		}
+		if d.Rule == "" {
+			d = Decision{Code: CodePortNotListed, Rule: rule.String()}
+		}
+	}
+	return d
+}
+
+func (r *Rules) pinned(t Target, d Decision) Decision {
+	var best *Pin
+	for i := range r.Pins {
+		if p := &r.Pins[i]; p.matches(t) && (best == nil || p.closer(*best)) {
+			best = p
+		}
+	}
+	if best != nil {
+		d.Code, d.Pin = CodePinned, best.to(t)
+	}
+	return d
+}
+
+// screen says whether an address that t resolved to may be dialled.
+func (r *Rules) screen(t Target, a netip.Addr) (Class, bool) {
+	c := Classify(a)
+	if r.Screen.passes(c) {
+		return c, true
+	}
+	for _, i := range r.Inward {
+		if i.lifts(t, a) {
+			return c, true
+		}
+	}
+	return c, false
+}

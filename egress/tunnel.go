@@ -1,0 +1,113 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// tunnel carries bytes both ways. An end of stream on one side is passed to
+// the other and leaves the opposite direction open.
+type tunnel struct {
+	client, up  net.Conn
+	early, back []byte // read from client and from up before the tunnel
+	idle        time.Duration
+
+	sent, received atomic.Int64
+	once           sync.Once
+	end            string
+}
+
+// run returns when both directions are done. The connections are then useless
+// but not closed.
+func (t *tunnel) run(ctx context.Context) string {
+	stop := context.AfterFunc(ctx, func() { t.abort(EndStopped) })
+	defer stop()
+	var watch idleTimer
+	watch.start(t)
+	defer watch.stop()
+
+	early, back := t.early, t.back
+	t.early, t.back = nil, nil // a long tunnel holds neither
+	var wg sync.WaitGroup
+	wg.Go(func() { t.carry(t.up, t.client, early, &t.sent, EndUpstream, EndClient) })
+	t.carry(t.client, t.up, back, &t.received, EndClient, EndUpstream)
+	wg.Wait()
+	t.once.Do(func() { t.end = EndClosed })
+	return t.end
+}
+
+// carry copies one direction. A side that breaks ends both, because nobody
+// would learn of it otherwise; a side that only takes no more ends this
+// direction, since its answer may still be on the way.
+func (t *tunnel) carry(dst, src net.Conn, first []byte, n *atomic.Int64, dstEnd, srcEnd string) {
+	if len(first) > 0 {
+		k, err := dst.Write(first)
+		n.Add(int64(k))
+		if err != nil {
+			t.note(dstEnd)
+			return
+		}
+	}
+	readErr, writeErr := copyBytes(dst, src, n)
+	switch {
+	case readErr != nil:
+		t.abort(srcEnd)
+	case writeErr != nil:
+		t.note(dstEnd)
+	default:
+		closeWrite(dst)
+	}
+}
+
+func (t *tunnel) note(end string) { t.once.Do(func() { t.end = end }) }
+
+// abort unblocks both directions.
+func (t *tunnel) abort(end string) {
+	t.note(end)
+	t.client.SetDeadline(past)
+	t.up.SetDeadline(past)
+}
+
+// idleTimer ends a tunnel in which no byte has moved for its idle time, seen
+// by its counters so that copying needs no clock. It looks four times in that
+// time.
+type idleTimer struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	stopped bool
+	last    int64
+	quiet   int
+}
+
+func (i *idleTimer) start(t *tunnel) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.timer = time.AfterFunc(t.idle/4, func() { i.tick(t) })
+}
+
+func (i *idleTimer) tick(t *tunnel) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopped {
+		return
+	}
+	i.quiet++
+	if now := t.sent.Load() + t.received.Load(); now != i.last {
+		i.last, i.quiet = now, 0
+	}
+	if i.quiet >= 4 {
+		t.abort(EndIdle)
+		return
+	}
+	i.timer.Reset(t.idle / 4)
+}
+
+func (i *idleTimer) stop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+	i.timer.Stop()
+}

@@ -1,0 +1,101 @@
+package egress
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// upgrade passes a WebSocket handshake whole: the origin's 101 makes the
+// connection a tunnel, any other answer is an answer and ends it.
+func (c *client) upgrade(x *exchange, path string) {
+	if x.head.hasBody() {
+		c.refuse(x, &refusal{status: 501, code: CodeUnsupported, what: "an upgrade with a body"})
+		return
+	}
+	req, err := x.upgradeRequest(path)
+	if err != nil {
+		c.refuse(x, targetRefusal(err))
+		return
+	}
+	w := watchEarly(c.ctx, c.conn, c.buffered())
+	up, err := c.p.reach(w.lookup, w.lookup, x.trip)
+	early, gone := w.stop()
+	if err != nil {
+		c.failed(x, err, gone)
+		return
+	}
+	o := newOrigin(c.ctx, up, c.b.Idle)
+	defer o.Close()
+	resp, back, err := shake(o, req)
+	if err != nil {
+		c.failed(x, upstreamFault(x.trip, err), false)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		_, end := c.respond(x, resp, true)
+		c.report(x, "", endOf(c.ctx, end))
+		return
+	}
+	c.switchOver(x, resp, up, early, back)
+}
+
+func (x *exchange) upgradeRequest(path string) (*http.Request, error) {
+	u, err := originURL(x.trip.target, path)
+	if err != nil {
+		return nil, err
+	}
+	req := &http.Request{
+		Method: x.head.method, URL: u, Host: hostField(x.trip.target), Header: x.head.upstreamHeader(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "websocket")
+	return req, nil
+}
+
+// shake sends the handshake and reads the head of the answer, at most 256 KiB
+// of it.
+func shake(up net.Conn, req *http.Request) (*http.Response, *bufio.Reader, error) {
+	if err := req.Write(up); err != nil {
+		return nil, nil, err
+	}
+	limit := &io.LimitedReader{R: up, N: 256 << 10}
+	r := bufio.NewReaderSize(limit, 4<<10)
+	for {
+		resp, err := http.ReadResponse(r, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+			limit.N = 1<<63 - 1
+			return resp, r, nil
+		}
+	}
+}
+
+func (c *client) switchOver(x *exchange, resp *http.Response, up net.Conn, early []byte, back *bufio.Reader) {
+	header := clientHeader(resp.Header)
+	header.Set("Connection", "Upgrade")
+	header.Set("Upgrade", "websocket")
+	w := bufio.NewWriterSize(&timedWriter{c.conn, c.b.Idle}, 4<<10)
+	fmt.Fprintf(w, "HTTP/1.1 101 %s\r\n", phraseOf(resp))
+	header.Write(w)
+	io.WriteString(w, "\r\n")
+	if err := w.Flush(); err != nil {
+		c.report(x, CodeClientLeft, EndClient)
+		return
+	}
+	c.conn.SetWriteDeadline(time.Time{})
+	up.SetDeadline(time.Time{})
+	first := make([]byte, back.Buffered())
+	io.ReadFull(back, first)
+	t := tunnel{client: c.conn, up: up, early: early, back: first, idle: c.b.Idle}
+	end := t.run(c.ctx)
+	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
+	c.report(x, "", endOf(c.ctx, end))
+}
