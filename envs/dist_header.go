@@ -1,0 +1,92 @@
+package envs
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+)
+
+const (
+	headFirst = 2 << 10 // Name and Version stand on top: nearly every file is answered by this much
+	headMost  = 1 << 20
+	valueMost = 256 // bytes of a value that are kept
+)
+
+// readHeader returns the values of the wanted keys (lower case) in the header of an email-like file: METADATA, PKG-INFO, DESCRIPTION.
+// It never fails on what it reads: bytes that are no UTF-8 come back as escapes.
+func readHeader(path string, wanted ...string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return headerFrom(f, wanted)
+}
+
+func headerFrom(r io.Reader, wanted []string) (map[string]string, error) {
+	buf := make([]byte, headFirst)
+	n, err := io.ReadFull(r, buf)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	found, whole := parseHeader(buf[:n], wanted, err != nil)
+	if whole {
+		return found, nil
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, headMost-headFirst))
+	if err != nil {
+		return nil, err
+	}
+	found, _ = parseHeader(append(buf[:n], rest...), wanted, true)
+	return found, nil
+}
+
+// parseHeader stops at the first blank line. whole is false when data ends before all keys were seen and more may follow.
+func parseHeader(data []byte, wanted []string, last bool) (found map[string]string, whole bool) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	found = make(map[string]string, len(wanted))
+	key := ""
+	for len(data) > 0 {
+		line, rest, ended := bytes.Cut(data, []byte("\n"))
+		if !ended && !last {
+			return found, false
+		}
+		data = rest
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if len(bytes.TrimSpace(line)) == 0 {
+			return found, true
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if key != "" {
+				found[key] = value(found[key] + " " + string(bytes.TrimSpace(line)))
+			}
+			continue
+		}
+		if len(found) == len(wanted) {
+			return found, true
+		}
+		key = keep(found, line, wanted)
+	}
+	return found, last
+}
+
+// keep stores a wanted line's value, the first of its key, and returns the key that continuation lines belong to.
+func keep(found map[string]string, line []byte, wanted []string) string {
+	k, v, ok := strings.Cut(string(line), ":")
+	if !ok {
+		return ""
+	}
+	k = strings.ToLower(strings.TrimSpace(k))
+	for _, w := range wanted {
+		if _, seen := found[w]; w == k && !seen {
+			found[k] = value(v)
+			return k
+		}
+	}
+	return ""
+}
+
+func value(s string) string { return plain.Line(s, valueMost) }

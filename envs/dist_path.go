@@ -1,0 +1,99 @@
+package envs
+
+import (
+	"errors"
+	"path/filepath"
+	"sort"
+	"sync"
+)
+
+// readers is how many files are read at once: more than four gained nothing on two cores.
+const readers = 4
+
+// readPath returns what can be imported by way of sites and the folders that their .pth files add, the first of a name wins.
+func readPath(sites []folder, in Interpreter) ([]Package, []Hook, error) {
+	w := pathWalk{seen: map[string]bool{}}
+	for _, site := range sites {
+		l, fresh := w.take(site)
+		if !fresh {
+			continue
+		}
+		added, hooks := l.startup(in)
+		w.hooks = append(w.hooks, hooks...)
+		for _, f := range added {
+			w.take(f)
+		}
+	}
+	w.hooks = append(w.hooks, stdlibHooks(sites, in)...)
+	return firstWins(readAll(w.found)), w.hooks, errors.Join(w.errs...)
+}
+
+type pathWalk struct {
+	seen  map[string]bool
+	found []described
+	hooks []Hook
+	errs  []error
+}
+
+// take lists a path entry the first time that it is met.
+func (w *pathWalk) take(f folder) (l listing, fresh bool) {
+	clean := filepath.Clean(f.path)
+	if w.seen[clean] {
+		return listing{}, false
+	}
+	w.seen[clean] = true
+	l, err := list(f)
+	if err != nil {
+		w.errs = append(w.errs, err)
+	}
+	w.found = append(w.found, l.described...)
+	return l, true
+}
+
+// readAll reads the descriptions side by side and keeps their order.
+func readAll(found []described) []Package {
+	list := make([]Package, len(found))
+	var wg sync.WaitGroup
+	for w := range readers {
+		wg.Go(func() {
+			for i := w; i < len(found); i += readers {
+				list[i] = found[i].read()
+			}
+		})
+	}
+	wg.Wait()
+	return list
+}
+
+// firstWins keeps one package of each name: that of the first folder, and there the one that says most.
+func firstWins(all []Package) []Package {
+	at := make(map[string]int, len(all))
+	list := all[:0:0]
+	for _, p := range all {
+		i, taken := at[p.Name]
+		switch {
+		case !taken:
+			at[p.Name] = len(list)
+			list = append(list, p)
+		case list[i].Folder == p.Folder:
+			if better(p, list[i]) {
+				list[i] = p
+			}
+			list[i].Ambiguous = true
+		}
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list
+}
+
+// better decides between two descriptions of one name in one folder. Python takes the one that the file system lists first; ours is at least the
+// same each time.
+func better(a, b Package) bool {
+	if (a.Broken == "") != (b.Broken == "") {
+		return a.Broken == ""
+	}
+	if x, y := hasSuffixFold(a.Info, ".dist-info"), hasSuffixFold(b.Info, ".dist-info"); x != y {
+		return x
+	}
+	return a.Info > b.Info
+}

@@ -1,0 +1,34 @@
+package envs
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A name is a folder name, a part of kernelspec names and an argument: nothing in it may mean anything to a shell, a path or an option parser.
+var nameForm = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\z`)
+
+// CheckName says why name cannot name an environment: a *NameError, or nil.
+func CheckName(name string) error {
+	if nameForm.MatchString(name) {
+		return nil
+	}
+	switch {
+	case name == "":
+		return &NameError{name, "it is empty"}
+	case len(name) > 64:
+		return &NameError{name, "it is longer than 64 characters"}
+	case strings.ContainsAny(name[:1], "._-"):
+		return &NameError{name, "the first character must be a letter or a digit"}
+	}
+	return &NameError{name, "only letters, digits, '.', '_' and '-' are allowed"}
+}
+
+func checkLanguage(language string) error {
+	for _, l := range Languages() {
+		if l == language {
+			return nil
+		}
+	}
+	return &LanguageError{language}
+}

@@ -1,0 +1,2 @@
+// Package restart decides, from two snapshots of an environment, which kernels must restart.
+package restart
