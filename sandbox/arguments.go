@@ -1,0 +1,42 @@
+package sandbox
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// arguments are bubblewrap's options for a plan; file names the descriptor that holds a mount's data. Options come in
+// the order in which they take effect, so this is the plan's order too.
+func arguments(p *Plan, file func(Mount) string) []string {
+	out := []string{"--unshare-user", "--unshare-all"}
+	if p.Network == NetworkHost {
+		out = append(out, "--share-net")
+	}
+	out = append(out, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
+	for _, m := range p.Mounts {
+		out = append(out, m.options(file)...)
+	}
+	return append(out, "--chdir", p.Dir)
+}
+
+func (m Mount) options(file func(Mount) string) []string {
+	switch m.Kind {
+	case MountReadOnly, MountMask:
+		return []string{"--ro-bind", m.Source, m.Target}
+	case MountReadWrite:
+		return []string{"--bind", m.Source, m.Target}
+	case MountTmpfs:
+		return []string{"--perms", fmt.Sprintf("%04o", m.Mode), "--size", strconv.FormatInt(int64(m.Size), 10), "--tmpfs", m.Target}
+	case MountProc:
+		return []string{"--proc", m.Target}
+	case MountDev:
+		return []string{"--dev", m.Target}
+	case MountLink:
+		return []string{"--symlink", m.Source, m.Target}
+	case MountFile:
+		return []string{"--perms", fmt.Sprintf("%04o", m.Mode), "--file", file(m), m.Target}
+	case MountSeal:
+		return []string{"--remount-ro", m.Target}
+	}
+	panic("sandbox: mount of unknown kind " + string(m.Kind))
+}

@@ -1,0 +1,4 @@
+package sandbox
+
+// Default is the backend of this platform.
+func Default() Backend { return &Bubblewrap{} }

@@ -1,0 +1,229 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Facts are what was observed on this machine for one policy. Compile uses nothing else, so they can be written down by hand.
+type Facts struct {
+	Goos        string           `json:"goos"`
+	UID, GID    int              // the effective ones: bubblewrap keeps them inside
+	User, Group string           // their names, or "user" and "group"
+	Hostname    string           // for /etc/hosts inside
+	Homes       []string         // resolved home folders of the user: of HOME, of the policy, of the user database
+	Search      []string         // the absolute folders on PATH, as far as they exist resolved
+	Runtime     string           // the user's runtime folder, where session sockets live
+	Bubblewrap  string           // the program's path, resolved; empty when it was not found
+	Paths       map[string]Entry // every path that the policy or the system list names
+}
+
+// EntryKind says what a path leads to, links followed.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	EntryMissing EntryKind = "missing"
+	EntryFolder  EntryKind = "folder"
+	EntryFile    EntryKind = "file"
+	EntrySocket  EntryKind = "socket"
+	EntryOther   EntryKind = "other"
+)
+
+// Entry is what stands at one path.
+type Entry struct {
+	Kind     EntryKind
+	Resolved string   // without symbolic links; when it is missing, as far as its parents exist
+	Link     string   // the text of the link when the path itself is one
+	Sockets  []string // names of sockets in the folder's top level
+	Linked   []string // names of files there that have another name elsewhere
+	Fault    string   // why it could not be looked at; empty when it could
+}
+
+func (e Entry) exists() bool { return e.Kind != "" && e.Kind != EntryMissing }
+
+// Observe looks at everything that Compile needs to know for p. It reads names and kinds, never a file's content,
+// and a path that is missing is a fact, not an error.
+func Observe(p Policy) (Facts, error) {
+	f := Facts{Goos: runtime.GOOS, UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
+	if u, err := user.LookupId(strconv.Itoa(f.UID)); err == nil {
+		f.User = plainName(u.Username, f.User)
+		f.Homes = append(f.Homes, u.HomeDir)
+	}
+	if g, err := user.LookupGroupId(strconv.Itoa(f.GID)); err == nil {
+		f.Group = plainName(g.Name, f.Group)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return f, err
+	}
+	f.Hostname = plainName(name, "localhost")
+	f.Homes = resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
+	f.Search = resolveAll(filepath.SplitList(os.Getenv("PATH")))
+	if r := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(r) {
+		f.Runtime = resolve(r)
+	}
+	observePaths(p, f.Paths)
+	f.Bubblewrap = findBubblewrap(bubblewrapPlaces, os.Getenv("PATH"), writableRoots(p, f))
+	return f, nil
+}
+
+func observePaths(p Policy, into map[string]Entry) {
+	for _, pattern := range systemPatterns() {
+		for _, path := range expand(pattern) {
+			into[path] = entryAt(path)
+		}
+	}
+	for _, path := range policyPaths(p) {
+		if filepath.IsAbs(path) {
+			into[path] = entryAt(path)
+		}
+	}
+	for _, path := range append(append([]string{}, p.Read...), p.Write...) {
+		if e := into[path]; e.Kind == EntryFolder {
+			into[path] = lint(path, e)
+		}
+	}
+	if e := into[p.Folder]; e.Kind == EntryFolder {
+		into[p.Folder] = lint(p.Folder, e)
+	}
+}
+
+// policyPaths are all paths of the host that a policy names, and the parents of its targets.
+func policyPaths(p Policy) []string {
+	out := []string{p.Folder, p.RealHome, p.KeptHome, p.Helper}
+	for _, list := range [][]string{p.Read, p.Write, p.Hide, p.Prefixes, p.Own} {
+		out = append(out, list...)
+	}
+	for _, t := range append(append([]Tree{}, p.Writable...), p.Trees...) {
+		out = append(out, t.Source, filepath.Dir(filepath.Clean(t.Target)))
+	}
+	return out
+}
+
+func entryAt(path string) Entry {
+	path = filepath.Clean(path)
+	e := Entry{Kind: EntryMissing, Resolved: resolve(path)}
+	info, err := os.Stat(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			e.Fault = reason(err)
+		}
+		return e
+	}
+	e.Kind = kindOf(info.Mode())
+	if text, err := os.Readlink(path); err == nil {
+		e.Link = text
+	}
+	return e
+}
+
+func kindOf(m fs.FileMode) EntryKind {
+	switch {
+	case m.IsDir():
+		return EntryFolder
+	case m.IsRegular():
+		return EntryFile
+	case m&fs.ModeSocket != 0:
+		return EntrySocket
+	}
+	return EntryOther
+}
+
+// How many names of a folder are looked at, and how many files are asked for their other names, which a network file
+// system may answer one by one: the look-up must stay cheaper than the start.
+const (
+	lintNames = 2000
+	lintFiles = 200
+)
+
+// lint notes sockets and files with several names in the folder's top level.
+func lint(path string, e Entry) Entry {
+	d, err := os.Open(path)
+	if err != nil {
+		return e
+	}
+	defer d.Close()
+	names, err := d.ReadDir(lintNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return e
+	}
+	asked := 0
+	for _, n := range names {
+		if n.Type()&fs.ModeSocket != 0 {
+			e.Sockets = append(e.Sockets, n.Name())
+		}
+		if asked++; asked <= lintFiles && n.Type().IsRegular() && hasOtherNames(n) {
+			e.Linked = append(e.Linked, n.Name())
+		}
+	}
+	sort.Strings(e.Sockets)
+	sort.Strings(e.Linked)
+	return e
+}
+
+// resolve follows every link of path; what does not exist is kept as it is written, below its deepest real parent.
+func resolve(path string) string {
+	path = filepath.Clean(path)
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolve(parent), filepath.Base(path))
+}
+
+func resolveAll(paths []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			continue
+		}
+		if r := resolve(p); !seen[r] {
+			seen[r] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func expand(pattern string) []string {
+	if !strings.Contains(pattern, "*") {
+		return []string{pattern}
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// plainName keeps a name only when it is safe as one field of a passwd or hosts line.
+func plainName(name, fallback string) string {
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r == ':' || r == '#' || r == ',' || r > '~'
+	}) {
+		return fallback
+	}
+	return name
+}
+
+// reason is the bare cause of a file error: the path stands beside it already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

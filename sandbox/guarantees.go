@@ -1,0 +1,63 @@
+package sandbox
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// guarantees says what the plan holds and what it does not. It claims nothing that the options do not enforce.
+func guarantees(p Policy, f Facts) (enforced, missing []Guarantee) {
+	enforced = []Guarantee{
+		{ID: "files", Text: "only the files and folders of the plan exist; everything else of the host does not"},
+		{ID: "processes", Text: "the host's other processes can neither be seen nor signalled"},
+		{ID: "capabilities", Text: "no capability, no way to gain one, no further user namespaces"},
+		{ID: "kernel-settings", Text: "the settings of the host's kernel cannot be opened for writing"},
+		{ID: "environment", Text: fmt.Sprintf("%s passed, none besides", counted(len(p.Environment), "environment variable is", "environment variables are"))},
+		{ID: "terminal", Text: "the caller's terminal is out of reach"},
+		{ID: "scratch", Text: fmt.Sprintf("/tmp holds at most %v, shared memory at most %v", p.Limits.tmp(), p.Limits.shm())},
+		{ID: "lifetime", Text: "everything inside ends with process 1 inside, which ends with the sandbox program"},
+	}
+	if p.Network == NetworkHost {
+		missing = append(missing, Guarantee{
+			ID: "network", Text: "the host's network is shared: every host, every local port and every abstract socket can be reached",
+			Remedy: "network: allowlist",
+		})
+	} else {
+		enforced = append(enforced, Guarantee{ID: "network", Text: "a network of its own with nothing but loopback: the host's ports and abstract sockets do not exist"})
+	}
+	return enforced, append(missing, shortfalls(p, f)...)
+}
+
+const later = "not in this version"
+
+func shortfalls(p Policy, f Facts) []Guarantee {
+	out := []Guarantee{{ID: "system-calls", Text: "system calls are not filtered: what the host's kernel offers to any program can be called", Remedy: later}}
+	if p.Links != "allow" {
+		out = append(out, Guarantee{ID: "links", Text: "links, pipes and sockets can be made in writable folders, and the host may follow them later", Remedy: later})
+	}
+	out = append(out, Guarantee{ID: "islands", Text: "folders that the host acts on later (.git, .venv, .vscode) can be changed in writable folders", Remedy: later})
+	for _, l := range []struct{ id, text string }{{"memory", "memory is not bounded"}, {"processes", "the number of processes is not bounded"}, {"cpus", "CPU time is not bounded"}} {
+		g := Guarantee{ID: "limits." + l.id, Text: l.text, Remedy: later}
+		for _, d := range unheld(p) {
+			if d.Key == g.ID {
+				g.Text += ", although " + d.Value + " is asked for"
+			}
+		}
+		out = append(out, g)
+	}
+	out = append(out, Guarantee{ID: "disk", Text: "what is written to shown folders is not bounded"})
+	if p.GPU != "" && p.GPU != "none" {
+		out = append(out, Guarantee{ID: "gpu", Text: "no GPU is shown, although " + p.GPU + " is asked for", Remedy: later})
+	}
+	if f.UID == 0 {
+		out = append(out, Guarantee{ID: "root", Text: "inside is the host's root without its capabilities: what root owns in shown folders can be changed", Remedy: "run as an ordinary user"})
+	}
+	return out
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

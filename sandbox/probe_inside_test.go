@@ -1,0 +1,261 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestMain lets the test binary be the command inside: no probe needs a program of the machine.
+// Descriptors that the test's caller left open are closed to children first, as a launcher does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "probe" {
+		syscall.Exit(runProbe(os.Args[2], os.Args[3:])) // not os.Exit: instrumented builds write a report there
+	}
+	if err := unix.CloseRange(3, 1<<31, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func runProbe(name string, args []string) int {
+	probe, ok := probes[name]
+	if !ok {
+		fmt.Println("no probe", name)
+		return 99
+	}
+	return probe(args)
+}
+
+var probes map[string]func([]string) int
+
+// The table is set here because a probe starts further probes.
+func setProbes() {
+	probes = map[string]func([]string) int{
+		"read": each(func(path string) error {
+			data, err := os.ReadFile(path)
+			fmt.Print(string(data))
+			return err
+		}),
+		"write":     each(openWrite),
+		"create":    each(create),
+		"chmod":     each(func(path string) error { return os.Chmod(path, 0o755) }),
+		"list":      each(list),
+		"connect":   each(connect),
+		"lookup":    each(lookup),
+		"fill":      probeFill,
+		"proc":      probeProc,
+		"newuser":   probeNewUser,
+		"links":     each(followed),
+		"echo":      probeEcho,
+		"files":     probeFiles,
+		"exit":      func(a []string) int { return len(a) },
+		"sleep":     func([]string) int { signal.Ignore(syscall.SIGTERM); time.Sleep(time.Minute); return 0 },
+		"daemon":    probeDaemon,
+		"nested":    probeNested,
+		"start":     probeStart,
+		"interface": probeInterfaces,
+	}
+}
+
+var _ = func() bool { setProbes(); return true }()
+
+// each prints one line for each argument: "ok", or the bare reason of the error.
+func each(f func(string) error) func([]string) int {
+	return func(args []string) int {
+		for _, a := range args {
+			if err := f(a); err != nil {
+				fmt.Println(bare(err))
+				continue
+			}
+			fmt.Println("ok")
+		}
+		return 0
+	}
+}
+
+func bare(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno.Error()
+	}
+	return err.Error()
+}
+
+// openWrite opens and closes: what is protected is never written, even where the protection fails.
+func openWrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func create(path string) error { return os.WriteFile(path, []byte("made inside"), 0o600) }
+
+func list(path string) error {
+	names, err := os.ReadDir(path)
+	for _, n := range names {
+		fmt.Print(n.Name(), " ")
+	}
+	return err
+}
+
+func connect(address string) error {
+	network := "tcp"
+	if strings.HasPrefix(address, "/") || strings.HasPrefix(address, "@") {
+		network = "unix"
+	}
+	c, err := net.DialTimeout(network, address, 3*time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func lookup(host string) error {
+	addresses, err := net.LookupHost(host)
+	sort.Strings(addresses)
+	fmt.Print(strings.Join(addresses, " "), " ")
+	if err != nil {
+		return errors.New("unknown")
+	}
+	return nil
+}
+
+func followed(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	fmt.Print(real, " ")
+	return err
+}
+
+// probeFill writes KiB steps to a file until the number is reached or the space is used up.
+func probeFill(args []string) int {
+	var kib int
+	fmt.Sscan(args[1], &kib)
+	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		fmt.Println(bare(err))
+		return 0
+	}
+	defer f.Close()
+	for range kib {
+		if _, err := f.Write(make([]byte, 1024)); err != nil {
+			fmt.Println(bare(err))
+			return 0
+		}
+	}
+	fmt.Println("ok")
+	return 0
+}
+
+// probeProc opens everything outside the process folders for writing and names what could be.
+func probeProc([]string) int {
+	err := filepath.WalkDir("/proc", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		name := d.Name()
+		if filepath.Dir(path) == "/proc" && (strings.Trim(name, "0123456789") == "" || name == "self" || name == "thread-self") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.Type().IsRegular() && openWrite(path) == nil {
+			fmt.Println(path)
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	return 0
+}
+
+func probeNewUser([]string) int {
+	cmd := exec.Command("/proc/self/exe", "probe", "exit")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
+	if err := cmd.Run(); err != nil {
+		fmt.Println(bare(err))
+		return 0
+	}
+	fmt.Println("ok")
+	return 0
+}
+
+// probeEcho answers each line of descriptor 3 on descriptor 4, so that a test can wait for it to live.
+func probeEcho([]string) int {
+	in, out := os.NewFile(3, "in"), os.NewFile(4, "out")
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		fmt.Fprintln(out, lines.Text())
+	}
+	return 0
+}
+
+func probeFiles([]string) int {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for _, n := range names {
+		if target, err := os.Readlink("/proc/self/fd/" + n.Name()); err == nil && !strings.HasPrefix(target, "anon_inode") && !strings.HasSuffix(target, "/fd") {
+			fmt.Println(n.Name(), target)
+		}
+	}
+	return 0
+}
+
+// probeDaemon leaves a grandchild in a session of its own behind and waits.
+func probeDaemon(args []string) int {
+	cmd := exec.Command("/proc/self/exe", append([]string{"probe", "sleep"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("ok")
+	time.Sleep(time.Minute)
+	return 0
+}
+
+// probeNested runs bubblewrap inside and shows what it says.
+func probeNested([]string) int {
+	cmd := exec.Command("/usr/bin/bwrap", "--unshare-user", "--ro-bind", "/", "/", "/bin/true")
+	out, err := cmd.CombinedOutput()
+	fmt.Print(string(out))
+	if err == nil {
+		fmt.Println("it ran")
+	}
+	return 0
+}
+
+func probeInterfaces([]string) int {
+	all, err := net.Interfaces()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for _, i := range all {
+		fmt.Println(i.Name)
+	}
+	return 0
+}
