@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/launcher"
+)
+
+func (a *app) kernelCommand() *cobra.Command {
+	return group("kernel", "running kernels", a.kernelList(), a.kernelShow(),
+		a.kernelAsk("interrupt", "stop what a kernel computes", "Interrupted", launcher.OpInterrupt),
+		a.kernelAsk("restart", "give a kernel a fresh process on the same ports", "Restarted", launcher.OpRestart),
+		a.kernelAsk("stop", "end a kernel", "Stopped", launcher.OpStop))
+}
+
+// listedKernel is a running kernel for tools.
+type listedKernel struct {
+	launcher.Record
+	Stale   bool    `json:"stale"`   // its environment has a newer generation than it runs
+	Verdict *string `json:"verdict"` // of the last install; null while there was none
+}
+
+func (a *app) kernels() ([]listedKernel, error) {
+	d, err := launcher.Dirs(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	records, err := launcher.Kernels(d)
+	if err != nil {
+		return nil, err
+	}
+	helper, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	store := launcher.Environments(d, helper, a.getenv) // a configuration that cannot be read must not hide what runs
+	var list []listedKernel
+	for _, r := range records {
+		k := listedKernel{Record: r}
+		if e, err := store.Get(r.Environment); err == nil {
+			k.Stale = e.Generation != r.Generation
+		}
+		list = append(list, k)
+	}
+	return list, nil
+}
+
+func (a *app) kernelList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "list the running kernels", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := a.kernels()
+			if err != nil {
+				return err
+			}
+			return a.print(items(list), func(w io.Writer) { kernelTable(w, list) })
+		},
+	}
+}
+
+func kernelTable(w io.Writer, list []listedKernel) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tENVIRONMENT\tSTATE\tAGE\tNETWORK\tPID\tFOLDER")
+	for _, k := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", k.ID, k.Environment, k.State, since(k.Started, time.Now()), string(k.Network), k.PID, plain.Line(k.Folder, 200))
+	}
+	t.Flush()
+}
+
+func (a *app) find(id string) (listedKernel, error) {
+	list, err := a.kernels()
+	if err != nil {
+		return listedKernel{}, err
+	}
+	for _, k := range list {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return listedKernel{}, &noKernelError{id}
+}
+
+func (a *app) kernelShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "show a running kernel", Args: arguments("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			k, err := a.find(args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(k, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %s, environment %s (%s), generation %d, since %s\n", k.ID, k.State, k.Environment, k.Language, k.Generation, k.Started.Local().Format(time.DateTime))
+				fmt.Fprintf(w, "folder: %s\nnetwork: %s\nprocess: %d\n", plain.Line(k.Folder, 400), k.Network, k.PID)
+				if k.ConnectionFile != "" {
+					fmt.Fprintln(w, "connection file:", plain.Line(k.ConnectionFile, 400))
+				}
+				if k.Stale {
+					fmt.Fprintln(w, "its environment has changed since it was started: kernel-launch kernel restart", k.ID)
+				}
+			})
+		},
+	}
+}
+
+func (a *app) kernelAsk(verb, short, done string, op launcher.Operation) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " ID", Short: short, Args: arguments("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := a.find(args[0])
+			if err != nil {
+				return err
+			}
+			reply, err := k.Ask(cmd.Context(), op)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"id": k.ID, "status": verb, "state": reply.State}, func(w io.Writer) { fmt.Fprintln(w, done, k.ID) })
+		},
+	}
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/launcher"
+)
+
+// interruptWait is how long a SIGINT is held before it is forwarded. Some editors interrupt every descendant and the launcher, in any order; by then the
+// inside has seen its own and drops ours.
+const interruptWait = 40 * time.Millisecond
+
+// launch is the default command: what a kernelspec calls.
+func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bool) error {
+	parent := os.Getppid()
+	ctx, abort := context.WithCancelCause(cmd.Context())
+	defer abort(nil)
+	var r relay
+	if !dry {
+		stop := r.begin(ctx, abort)
+		defer stop()
+	}
+	spec, err := a.spec(policy)
+	if err != nil {
+		return err
+	}
+	spec.ConnectionFile, spec.AnyFolder = file, true
+	spec.Stdout, spec.Stderr = a.out, a.err
+	plan, err := spec.Plan()
+	if err != nil {
+		return err
+	}
+	if dry {
+		return a.print(planJSON(plan), func(w io.Writer) { lines(w, plan.Sentences()) })
+	}
+	for _, s := range plan.Notices {
+		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
+	}
+	k, err := launcher.Start(ctx, plan)
+	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
+		return &quietError{128 + int(ended.signal)}
+	}
+	if err != nil {
+		return err
+	}
+	r.kernel.Store(k)
+	if a.getenv("JPY_PARENT_PID") != "" { // without it, the client wants the kernel to outlive it
+		go k.WatchParent(ctx, parent)
+	}
+	exit := k.Wait()
+	a.status = exit.Code
+	if exit.Reason != launcher.ReasonStopped && exit.Code != 0 {
+		fmt.Fprintln(a.err, "kernel-launch:", exit) // last: editors show the end of this stream
+	}
+	return nil
+}
+
+// relay passes the signals of this process on to the kernel, each once.
+type relay struct {
+	kernel atomic.Pointer[launcher.Kernel]
+}
+
+// signalError is the cause of a start that a signal broke off.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string { return "ended by " + e.signal.String() }
+
+// begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself.
+func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc) (stop func()) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...)
+	go func() {
+		for s := range signals {
+			if k := r.kernel.Load(); k != nil {
+				forward(ctx, k, s.(syscall.Signal))
+			} else if s != syscall.SIGINT && ends(s) { // an interrupt of a kernel that does not run yet is none
+				abort(&signalError{s.(syscall.Signal)})
+			}
+		}
+	}()
+	return func() { signal.Stop(signals); close(signals) }
+}
+
+func ends(s os.Signal) bool { return s == syscall.SIGTERM || s == syscall.SIGHUP }
+
+func forward(ctx context.Context, k *launcher.Kernel, sig syscall.Signal) {
+	switch {
+	case sig == syscall.SIGINT:
+		time.AfterFunc(interruptWait, func() { k.Interrupt() })
+	case ends(sig):
+		go k.Terminate(ctx, sig)
+	default:
+		k.Signal(sig)
+	}
+}
+
+// spec is what every launching command starts from.
+func (a *app) spec(policy policyFlags) (launcher.Spec, error) {
+	s := launcher.Spec{Environment: policy.env, Profile: policy.profile, Overrides: policy.overrides}
+	if s.Environment == "" {
+		name, err := a.defaultEnvironment(policy.profile)
+		if err != nil {
+			return s, err
+		}
+		s.Environment = name
+	}
+	return s, nil
+}
+
+// defaultEnvironment is the one that the configuration names for this folder, else "default".
+func (a *app) defaultEnvironment(profile string) (string, error) {
+	d, err := launcher.Dirs(a.getenv)
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	cfg, err := launcher.LoadConfig(d, folder, profile)
+	if err != nil {
+		return "", err
+	}
+	if cfg.Env != "" {
+		return cfg.Env, nil
+	}
+	return "default", nil
+}
+
+// planJSON is a plan for tools. Values of variables are not in it: some are secrets.
+func planJSON(p *launcher.Plan) map[string]any {
+	out := map[string]any{}
+	if b, err := json.Marshal(p.Sandbox); err == nil {
+		json.Unmarshal(b, &out)
+	}
+	out["environment"] = p.Environment.Name
+	out["language"] = p.Environment.Language
+	out["generation"] = p.Environment.Generation
+	out["command"] = p.Command
+	out["environment_variables"] = p.VariableNames()
+	out["folder"] = p.Folder
+	out["kept_home"] = p.KeptHome
+	out["notices"] = append([]string{}, p.Notices...)
+	out["egress"] = some(p.EgressSentences())
+	return out
+}

@@ -1,0 +1,78 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/kernel-launch/kernel-launch/internal/inner"
+	"github.com/kernel-launch/kernel-launch/internal/link"
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+)
+
+// bear starts a sandbox whose first process waits for an order.
+func bear(ctx context.Context, b birth) (*life, error) {
+	conn, theirs, err := link.Pair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	l := &life{done: make(chan struct{})}
+	diagnosis := newTail(4 << 10)
+	stdout, err := l.pump(b.stdout)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	defer stdout.Close()
+	stderr, err := l.pump(io.MultiWriter(diagnosis, b.stderr))
+	if err != nil {
+		conn.Close()
+		l.closePipes()
+		return nil, err
+	}
+	defer stderr.Close()
+	l.process, err = b.backend.Start(b.lifetime, b.plan, sandbox.Command{
+		Argv:  []string{sandbox.HelperTarget, inner.Word},
+		Files: []*os.File{theirs}, Stdout: stdout, Stderr: stderr,
+	})
+	if err != nil {
+		conn.Close()
+		l.closePipes()
+		return nil, err
+	}
+	theirs.Close()
+	h := link.NewHandoff(conn)
+	l.link = h
+	go l.watch()
+	if err := l.hello(ctx, h, diagnosis, b.plan); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// hello waits for the inside. A backend that ended before said why on its standard error.
+func (l *life) hello(ctx context.Context, h *link.Handoff, diagnosis *tail, plan *sandbox.Plan) error {
+	limited, cancel := context.WithTimeoutCause(ctx, helloTime, fmt.Errorf("the sandbox did not answer within %v", helloTime))
+	defer cancel()
+	err := h.Hello(limited)
+	if err == nil {
+		return nil
+	}
+	l.end()
+	if errors.Is(err, link.ErrClosed) {
+		return notMade(ctx, plan, diagnosis.String())
+	}
+	return err
+}
+
+// notMade says why a sandbox ended before anything ran inside it. The backend's version is asked only now: a start that succeeds need not wait for it.
+func notMade(ctx context.Context, plan *sandbox.Plan, said string) error {
+	if u := sandbox.Classify(said, sandbox.Version(ctx, plan.Program), sandbox.ObserveMachine()); u != nil {
+		return u
+	}
+	return fmt.Errorf("the sandbox ended before anything ran inside it; it wrote: %s", plain.Line(said, 800))
+}

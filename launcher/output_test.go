@@ -1,0 +1,89 @@
+package launcher
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// safe is a buffer that two goroutines may use.
+type safe struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestOutputIsPassedOnByLinesWithoutControlCharacters(t *testing.T) {
+	var w safe
+	o := newOutput(&w, newTail(1<<10))
+	io.WriteString(o, "seen \x1b]0;title\x07 end\nhalf")
+	io.WriteString(o, " a line\r\nlast")
+	require.NoError(t, o.Close())
+	assert.Equal(t, `seen \x1b]0;title\x07 end`+"\nhalf a line\nlast\n", w.String())
+}
+
+func TestOutputIsBoundedAndSaysWhatItLeftOut(t *testing.T) {
+	var w safe
+	o := newOutput(&w, newTail(64))
+	now := time.Unix(0, 0)
+	o.now = func() time.Time { return now }
+	line := strings.Repeat("x", 999) + "\n"
+	for range 3 * outputBurst / len(line) {
+		io.WriteString(o, line)
+		if len(o.lines) > 200 { // the destination keeps up: what is left out here is left out by the budget alone
+			require.Eventually(t, func() bool { return len(o.lines) == 0 }, 5*time.Second, time.Millisecond)
+		}
+	}
+	now = now.Add(time.Second)
+	io.WriteString(o, "after\n")
+	require.NoError(t, o.Close())
+	assert.Less(t, w.b.Len(), outputBurst+outputRate)
+	assert.Greater(t, w.b.Len(), outputBurst/2)
+	assert.Contains(t, w.String(), "bytes of the kernel's own output were left out here\nafter\n")
+	assert.True(t, strings.HasSuffix(o.tail.String(), "after\n"), "the tail has the end, whatever was left out")
+}
+
+func TestOutputNeverWaitsForItsDestination(t *testing.T) {
+	r, w := io.Pipe() // nobody reads
+	defer r.Close()
+	o := newOutput(w, newTail(64))
+	done := make(chan struct{})
+	go func() {
+		for range 10_000 {
+			io.WriteString(o, "line\n")
+		}
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a kernel would hang on its server")
+	}
+}
+
+func TestALineWithoutEndIsCut(t *testing.T) {
+	var w safe
+	o := newOutput(&w, newTail(64))
+	for range 100 {
+		io.WriteString(o, strings.Repeat("x", 1<<10))
+	}
+	assert.Less(t, len(o.part), outputLine)
+	o.Close()
+}

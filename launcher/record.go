@@ -1,0 +1,161 @@
+package launcher
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+)
+
+// Record is what stands on disk about one running kernel: <id>.json. The lock beside it, held by the launcher, says that it lives.
+type Record struct {
+	Schema         int             `json:"schema"`
+	ID             string          `json:"id"`
+	Environment    string          `json:"environment"`
+	Language       string          `json:"language"`
+	Generation     int             `json:"generation"`
+	PID            int             `json:"pid"`   // the launcher, which is what the client started
+	Start          string          `json:"start"` // tells that process from a later one with its number: boot id and start time in clock ticks
+	State          State           `json:"state"`
+	Started        time.Time       `json:"started"`
+	Network        sandbox.Network `json:"network"`
+	Folder         string          `json:"folder"`
+	ConnectionFile string          `json:"connection_file,omitempty"`
+
+	dir string
+}
+
+func (r Record) path(ext string) string { return filepath.Join(r.dir, r.ID+ext) }
+
+// record is a Record that this process owns.
+type record struct {
+	Record
+	lock    *flock.Flock
+	control *control
+}
+
+// register writes the record of a kernel that has just started and opens its control socket.
+func register(k *Kernel) (*record, error) {
+	dir, err := k.plan.host.dirs.Run()
+	if err != nil {
+		return nil, err
+	}
+	r := &record{Record: Record{Schema: 1, PID: os.Getpid(), Start: startToken(os.Getpid()), Started: k.started.UTC(), dir: dir}}
+	if err := r.claim(); err != nil {
+		return nil, err
+	}
+	k.id = r.ID
+	if r.control, err = serveControl(r.path(".sock"), k); err != nil {
+		r.remove()
+		return nil, err
+	}
+	r.update(k.State(), k.plan)
+	return r, nil
+}
+
+// claim picks an id that no other kernel has. The lock is taken before anything else of it exists: a sweep must never take a kernel for a dead one.
+func (r *record) claim() error {
+	for range 10 {
+		r.ID = uuid.NewString()[:8]
+		if _, err := os.Lstat(r.path(".lock")); err == nil {
+			continue
+		}
+		r.lock = flock.New(r.path(".lock"), flock.SetPermissions(0o600))
+		ok, err := r.lock.TryLock()
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", r.path(".lock"), err)
+		}
+		if !ok {
+			continue
+		}
+		if _, err := os.Lstat(r.path(".lock")); err == nil { // else a sweep took the unlocked file for a dead kernel's
+			return nil
+		}
+		r.lock.Unlock()
+	}
+	return errors.New("no free id for the kernel's record")
+}
+
+// update writes the record whole. It says nothing that a crash may not lose, so it is not forced to the disk.
+func (r *record) update(s State, p *Plan) {
+	if r == nil {
+		return
+	}
+	e := p.Environment
+	r.State, r.Environment, r.Language, r.Generation = s, e.Name, e.Language, e.Generation
+	r.Network, r.Folder, r.ConnectionFile = p.Sandbox.Network, p.Folder, p.spec.ConnectionFile
+	if b, err := json.Marshal(r.Record); err == nil {
+		dirs.WriteVolatile(r.path(".json"), b, 0o600)
+	}
+}
+
+func (r *record) remove() {
+	if r.control != nil {
+		r.control.close()
+	}
+	erase(r.Record)
+	r.lock.Unlock()
+}
+
+func erase(r Record) {
+	for _, ext := range []string{".json", ".sock", ".lock"} {
+		os.Remove(r.path(ext))
+	}
+}
+
+// Kernels lists the running kernels of a user, oldest first, and removes what dead ones left.
+func Kernels(d dirs.Dirs) ([]Record, error) {
+	var all []Record
+	var faults []error
+	for _, dir := range d.RunCandidates() {
+		names, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, err)
+		}
+		for _, n := range names {
+			id, ok := strings.CutSuffix(n.Name(), ".lock")
+			if !ok {
+				continue
+			}
+			if r, alive := read(dir, id); alive {
+				all = append(all, r)
+			}
+		}
+	}
+	sortRecords(all)
+	return all, errors.Join(faults...)
+}
+
+// read reports whether the kernel lives: somebody holds its lock. A process id alone proves nothing.
+func read(dir, id string) (Record, bool) {
+	r := Record{ID: id, dir: dir}
+	l := flock.New(r.path(".lock"), flock.SetFlag(os.O_RDWR))
+	ok, err := l.TryLock()
+	if err != nil {
+		return r, false
+	}
+	if ok {
+		erase(r)
+		l.Unlock()
+		return r, false
+	}
+	b, err := os.ReadFile(r.path(".json"))
+	if err != nil || json.Unmarshal(b, &r) != nil || r.ID != id {
+		return r, false // it has its lock and not yet its record
+	}
+	r.dir = dir
+	return r, true
+}
+
+// sweep removes what launchers left that were killed.
+func sweep(d dirs.Dirs) { Kernels(d) }

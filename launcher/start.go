@@ -1,0 +1,188 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
+	"github.com/kernel-launch/kernel-launch/internal/link"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+)
+
+// statusCannotLaunch is the exit status of a launcher whose kernel never ran.
+const statusCannotLaunch = 125
+
+// oomScore is added to the kernel's: when memory runs out on the machine, the notebook goes before the server that shows why.
+const oomScore = 200
+
+// Launch plans and starts a kernel. It returns once the kernel's program runs; the client's ports answer from the beginning.
+// ctx bounds the start alone: the kernel lives until it ends, Stop, Kill, or the end of this process.
+func Launch(ctx context.Context, s Spec) (*Kernel, error) {
+	p, err := s.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return Start(ctx, p)
+}
+
+// Start carries a plan out. When it fails, everything that it did is undone.
+func Start(ctx context.Context, p *Plan) (*Kernel, error) {
+	k := &Kernel{
+		spec: p.spec, plan: p, state: Starting, started: time.Now(), tail: newTail(4 << 10),
+		context: context.WithoutCancel(ctx), done: make(chan struct{}),
+	}
+	k.out, k.err = newOutput(p.spec.Stdout, newTail(0)), newOutput(p.spec.Stderr, k.tail)
+	if err := k.begin(ctx); err != nil {
+		k.undo()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *Kernel) undo() {
+	k.out.Close()
+	k.err.Close()
+	for _, f := range slices.Backward(k.release) {
+		f()
+	}
+	k.release = nil
+}
+
+func (k *Kernel) begin(ctx context.Context) error {
+	p := k.plan
+	if p.Connection != nil && p.Sandbox.Network != sandbox.NetworkHost {
+		b, err := listen(ctx, p.Connection)
+		if err != nil {
+			return err
+		}
+		k.bridge = b
+		k.release = append(k.release, b.close)
+		b.serve()
+	} else if c := p.Connection; c != nil {
+		if err := choosePorts(&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.HB); err != nil {
+			return err
+		}
+	}
+	if err := k.live(ctx); err != nil {
+		return err
+	}
+	if p.Connection == nil {
+		return nil // a command, not a kernel: nobody looks for it
+	}
+	r, err := register(k)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	k.record = r
+	k.release = append(k.release, r.remove)
+	k.mu.Unlock()
+	go sweep(p.host.dirs)
+	return nil
+}
+
+// live starts one life by the present plan.
+func (k *Kernel) live(ctx context.Context) error {
+	p := k.Plan()
+	release, err := p.Environment.Hold()
+	if err != nil {
+		return err
+	}
+	if err := dirs.MakePrivate(p.KeptHome); err != nil {
+		release()
+		return fmt.Errorf("the folder for what the kernel keeps: %w", err)
+	}
+	lifetime, cut := context.WithCancelCause(k.context)
+	l, err := bear(ctx, birth{backend: sandbox.Default(), plan: p.Sandbox, lifetime: lifetime, stdout: k.out, stderr: k.err})
+	if err == nil {
+		if err = k.equip(ctx, lifetime, l, p); err != nil {
+			l.end()
+		}
+	}
+	if err != nil {
+		cut(err)
+		release()
+		return err
+	}
+	k.mu.Lock()
+	k.life, k.state = l, Running
+	k.mu.Unlock()
+	go func() {
+		<-l.done
+		cut(ErrEnded)
+		release()
+		k.ended(l)
+	}()
+	return nil
+}
+
+// equip gives a fresh sandbox its way out, its program and its clients, in this order.
+func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
+	if p.Sandbox.Network == sandbox.NetworkAllowlist {
+		if err := k.letOut(ctx, lifetime, l, p); err != nil {
+			return err
+		}
+	}
+	order := link.Order{Argv: p.Command, Env: p.Sandbox.Environment, Dir: p.Sandbox.Dir, OOM: oomScore}
+	if p.Connection != nil {
+		data, err := p.inside()
+		if err != nil {
+			return err
+		}
+		order.Files = []link.File{{Path: privateConnection, Mode: 0o600, Data: data}}
+	}
+	if err := l.link.Start(ctx, order); err != nil {
+		var failed *link.FailedError
+		if errors.As(err, &failed) {
+			return &ProgramError{Command: p.Command[0], Stage: failed.Stage, Status: failed.Status, Problem: failed.Text}
+		}
+		return err
+	}
+	if k.bridge != nil {
+		k.bridge.attach(l.link, lifetime)
+	}
+	return nil
+}
+
+// ProgramError is a program that could not be started inside a sandbox that could.
+type ProgramError struct {
+	Command string
+	Stage   string // "files", "folder", "exec" or "order"
+	Status  int    // 125, 126 (cannot be run) or 127 (not found)
+	Problem string
+}
+
+func (e *ProgramError) Error() string {
+	return fmt.Sprintf("%s could not be started inside the sandbox: %s", e.Command, e.Problem)
+}
+
+// letOut serves the egress proxy on the sandbox's own loopback.
+func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
+	listener, err := l.link.Listen(ctx, p.egressAt())
+	if err != nil {
+		return fmt.Errorf("the egress proxy: %w", err)
+	}
+	rules := p.Rules
+	proxy := &egress.Proxy{
+		Rules: func() (*egress.Rules, error) { return rules, nil },
+		Event: k.denials(), Bounds: p.bounds,
+	}
+	context.AfterFunc(lifetime, func() { proxy.Close() })
+	go proxy.Serve(listener)
+	return nil
+}
+
+// denials tells the user, once for each host, what was refused and which line would allow it.
+func (k *Kernel) denials() func(egress.Event) {
+	told := newSet(256)
+	return func(e egress.Event) {
+		if e.Verdict != egress.Deny || !told.add(e.Host) {
+			return
+		}
+		fmt.Fprintf(k.err, "kernel-launch: refused %s:%d (%s)\n", e.Host, e.Port, e.Code)
+	}
+}

@@ -1,0 +1,178 @@
+package launcher
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/envs"
+	"github.com/kernel-launch/kernel-launch/jupyter"
+)
+
+const systemPython = "/usr/bin/python3"
+
+// MakeDefault makes the environment "default" once for all tests of a run: the system's own Python, with ipykernel from the package index.
+var MakeDefault = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	h, err := Spec{}.host()
+	if err != nil {
+		return err
+	}
+	store, err := Store(h.dirs, DefaultConfig(), h.helper, os.Getenv)
+	if err != nil {
+		return err
+	}
+	_, err = store.Create(ctx, envs.CreateOptions{Name: "default", Python: systemPython})
+	return err
+})
+
+// folder is one that a kernel may be shown.
+func folder(t testing.TB) string {
+	t.Helper()
+	d, err := os.MkdirTemp(filepath.Dir(os.Getenv("HOME")), "notebooks-")
+	require.NoError(t, err)
+	return d
+}
+
+// runtimeDir is a place for records that no other test's kernels use.
+func runtimeDir(t testing.TB) (dir, variable string) {
+	t.Helper()
+	d := folder(t)
+	return d, "XDG_RUNTIME_DIR=" + d
+}
+
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// launch starts a kernel in the environment "default" that ends with the test.
+func launch(t testing.TB, s Spec) *Kernel {
+	t.Helper()
+	k, err := try(t, s)
+	require.NoError(t, err)
+	t.Cleanup(func() { k.Kill() })
+	return k
+}
+
+func try(t testing.TB, s Spec) (*Kernel, error) {
+	t.Helper()
+	require.NoError(t, MakeDefault())
+	if s.Environment == "" {
+		s.Environment = "default"
+	}
+	if s.Folder == "" {
+		s.Folder = folder(t)
+	}
+	return Launch(within(t, time.Minute), s)
+}
+
+// dial is a client of a kernel that has answered.
+func dial(t testing.TB, k *Kernel) *jupyter.Client {
+	t.Helper()
+	ctx := within(t, time.Minute)
+	c, err := jupyter.Dial(ctx, k.Connection())
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	_, err = c.KernelInfo(ctx)
+	require.NoError(t, err)
+	return c
+}
+
+// cell runs code and returns what it printed, and its exception, if it had one.
+func cell(t testing.TB, c *jupyter.Client, code string) (string, *jupyter.Exception) {
+	t.Helper()
+	var out strings.Builder
+	reply, err := c.Execute(within(t, time.Minute), code, jupyter.ExecuteOptions{Output: func(m jupyter.Message) {
+		if s, ok := m.Stream(); ok {
+			out.WriteString(s.Text)
+		}
+	}})
+	require.NoError(t, err)
+	return strings.TrimSpace(out.String()), reply.Exception
+}
+
+// python runs code as a command of its own inside, which takes a tenth of a kernel's time, and returns what it printed.
+func python(t testing.TB, s Spec, code string) (string, Exit) {
+	t.Helper()
+	var out safe
+	s.Command, s.Stdout, s.Stderr = []string{systemPython, "-I", "-S", "-c", code}, &out, &out
+	exit := launch(t, s).Wait()
+	return strings.TrimSpace(out.String()), exit
+}
+
+// proc is one process of the host; its start tells it from a later one with its number.
+type proc struct {
+	pid   int
+	start string
+}
+
+// status reads a process's parent, state and start.
+func status(pid int) (parent int, state, start string, ok bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, "", "", false
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	parent, err = strconv.Atoi(f[1])
+	return parent, f[0], f[19], err == nil
+}
+
+// tree is a process and everything below it.
+func tree(t testing.TB, root int) []proc {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	children := map[int][]proc{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if parent, _, start, ok := status(pid); ok {
+			children[parent] = append(children[parent], proc{pid, start})
+		}
+	}
+	_, _, start, ok := status(root)
+	require.True(t, ok)
+	all := []proc{{root, start}}
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i].pid]...)
+	}
+	return all
+}
+
+// living are those that still run. One that only waits to be reaped has ended.
+func living(all []proc) (left []proc) {
+	for _, p := range all {
+		if _, state, start, ok := status(p.pid); ok && start == p.start && state != "Z" && state != "X" {
+			left = append(left, p)
+		}
+	}
+	return left
+}
+
+// requireGone allows the second that a client gives.
+func requireGone(t testing.TB, all []proc) {
+	t.Helper()
+	end := time.Now().Add(time.Second)
+	for len(living(all)) > 0 && time.Now().Before(end) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, p := range living(all) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		t.Errorf("process %d is left: %q", p.pid, line)
+	}
+}
