@@ -55,6 +55,9 @@ func (c *linux) checkGrant(use, path string, write bool) (grant, bool) {
 		c.refuse(use, path, e.Resolved, "is not a folder")
 	}
 	c.refuseBroad(use, path, e.Resolved, write)
+	if len(c.faults) > before {
+		return grant{}, false // what else such a folder holds is no news
+	}
 	c.refuseOwn(use, path, e.Resolved)
 	if write {
 		c.refuseWhatTheHostRuns(use, path, e.Resolved)

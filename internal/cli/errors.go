@@ -170,6 +170,9 @@ func ofSandbox(err error, x *explained) bool {
 		if path.Broad {
 			return x.set("folder-too-broad", statusFailed, "mkdir -p %s && cd %s", broadExample, broadExample)
 		}
+		if strings.Contains(path.Reason, "on PATH") {
+			return x.set("path", statusFailed, "start Jupyter from an environment that is not in the notebook's folder, or with that folder not on PATH")
+		}
 		return x.set("path", statusFailed, "kernel-launch sandbox show")
 	case as(err, &unsupported):
 		return x.set("unsupported", statusFailed, "leave %s out, or set limits.best_effort: true where it is a limit", unsupported.Key)
