@@ -162,6 +162,7 @@ func (k *Kernel) Restart(ctx context.Context) error {
 		k.finish(Exit{Reason: ReasonFailed, Code: statusCannotLaunch, Err: err})
 		return fmt.Errorf("the kernel could not be started again: %w", err)
 	}
+	k.record.update(Running, plan)
 	return nil
 }
 

@@ -44,7 +44,9 @@ func bear(ctx context.Context, b birth) (*life, error) {
 		l.closePipes()
 		return nil, err
 	}
-	theirs.Close()
+	for _, f := range []*os.File{theirs, stdout, stderr} { // an end that stays open here is never seen as one
+		f.Close()
+	}
 	h := link.NewHandoff(conn)
 	l.link = h
 	go l.watch()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -42,6 +43,9 @@ type record struct {
 	Record
 	lock    *flock.Flock
 	control *control
+
+	mu   sync.Mutex
+	gone bool // a restart that ends late must not write it again
 }
 
 // register writes the record of a kernel that has just started and opens its control socket.
@@ -91,6 +95,11 @@ func (r *record) update(s State, p *Plan) {
 	if r == nil {
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return
+	}
 	e := p.Environment
 	r.State, r.Environment, r.Language, r.Generation = s, e.Name, e.Language, e.Generation
 	r.Network, r.Folder, r.ConnectionFile = p.Sandbox.Network, p.Folder, p.spec.ConnectionFile
@@ -103,6 +112,9 @@ func (r *record) remove() {
 	if r.control != nil {
 		r.control.close()
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
 	erase(r.Record)
 	r.lock.Unlock()
 }

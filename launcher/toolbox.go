@@ -65,7 +65,7 @@ func (t toolbox) run(ctx context.Context, tool envs.Tool) error {
 		return context.Cause(ctx)
 	}
 	if l.exit.Code != 0 {
-		return &envs.ToolError{Argv: tool.Argv, Status: l.exit.Code, Tail: plain.Text(keep.String(), 4<<10)}
+		return &envs.ToolError{Argv: tool.Argv, Status: l.exit.Code, Tail: plain.Text(keep.String(), 16<<10)} // room for escapes: the end says why
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func find(name string) (path string, status int, err error) {
 	if err == nil || errors.Is(err, exec.ErrDot) {
 		return path, 0, nil
 	}
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 		return "", exitNoExec, fmt.Errorf("%s cannot be executed", name)
 	}
 	return "", exitNotFound, fmt.Errorf("%s is not there", name)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxOutstanding bounds dials that wait for a port: five channels of at most 256 connections, and some.
@@ -51,11 +53,13 @@ func NewHandoff(conn *Conn) *Handoff {
 
 func (h *Handoff) serve() {
 	err := h.receive()
-	h.conn.Close()
 	h.mu.Lock()
 	h.err = err
+	h.mu.Unlock()
+	h.conn.Close() // after err: a send that fails by this asks for the cause
+	h.mu.Lock()
 	for id, r := range h.pending {
-		r.reply <- answer{err: ErrClosed}
+		r.reply <- answer{err: causeOf(err)}
 		delete(h.pending, id)
 	}
 	close(h.done) // under the lock: register must not add a question that nobody will answer
@@ -155,6 +159,9 @@ func (h *Handoff) Hello(ctx context.Context) error { return h.wait(ctx, h.hello)
 // Start sends the order and waits until the program runs. A FailedError says why it does not.
 func (h *Handoff) Start(ctx context.Context, o Order) error {
 	if err := h.conn.SendOrder(o); err != nil {
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+			return h.cause()
+		}
 		return err
 	}
 	err := h.wait(ctx, h.started)
@@ -192,6 +199,10 @@ func (h *Handoff) Exit() (*Exit, error) {
 
 func (h *Handoff) cause() error {
 	_, err := h.Exit()
+	return causeOf(err)
+}
+
+func causeOf(err error) error {
 	var p *ProtocolError
 	if errors.As(err, &p) {
 		return p
@@ -255,7 +266,7 @@ func (h *Handoff) register(kind Kind, port int) (uint32, *request, error) {
 	defer h.mu.Unlock()
 	select {
 	case <-h.done:
-		return 0, nil, ErrClosed
+		return 0, nil, causeOf(h.err)
 	default:
 	}
 	if len(h.pending) >= maxOutstanding {
