@@ -37,7 +37,7 @@ func bear(ctx context.Context, b birth) (*life, error) {
 	defer stderr.Close()
 	l.process, err = b.backend.Start(b.lifetime, b.plan, sandbox.Command{
 		Argv:  []string{sandbox.HelperTarget, inner.Word},
-		Files: []*os.File{theirs}, Stdout: stdout, Stderr: stderr,
+		Files: []*os.File{theirs}, Stdout: stdout, Stderr: stderr, EndsItself: true,
 	})
 	if err != nil {
 		conn.Close()

@@ -92,7 +92,7 @@ func TestAStartTokenTellsProcessesApart(t *testing.T) {
 	own := startToken(os.Getpid())
 	assert.NotEmpty(t, own)
 	assert.Equal(t, own, startToken(os.Getpid()))
-	assert.NotEqual(t, own, startToken(os.Getppid()))
+	assert.NotEqual(t, own, startToken(1)) // a parent may have started within the same tick
 	assert.Empty(t, startToken(1<<30))
 }
 

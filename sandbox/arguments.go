@@ -12,7 +12,7 @@ func arguments(p *Plan, file func(Mount) string) []string {
 	if p.Network == NetworkHost {
 		out = append(out, "--share-net")
 	}
-	out = append(out, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
+	out = append(out, "--disable-userns", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
 	for _, m := range p.Mounts {
 		out = append(out, m.options(file)...)
 	}

@@ -24,6 +24,10 @@ type Command struct {
 	Argv           []string   // Argv[0] is absolute inside
 	Files          []*os.File // become descriptors 3, 4, … inside; they stay the caller's to close
 	Stdout, Stderr *os.File   // nil is /dev/null, as descriptor 0 always is
+
+	// EndsItself says that the command ends by itself when whoever holds the other end of Files has gone. Then bubblewrap is not told to die with its
+	// parent: killed between its fork and its go-ahead to the child, it would leave that child waiting for ever.
+	EndsItself bool
 }
 
 // Process is a running sandbox. All methods may be called from several goroutines.

@@ -75,7 +75,7 @@ func TestCompileGolden(t *testing.T) {
 		"/opt/kl/kernel-launch!", "/home/ada/.data/gen/1", "/home/ada/.data")
 	plan := compile(t, p, f)
 	want := strings.Fields(`
---unshare-user --unshare-all --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL --clearenv
+--unshare-user --unshare-all --disable-userns --new-session --as-pid-1 --cap-drop ALL --clearenv
 --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib64 /lib64
 --ro-bind /etc/ld.so.cache /etc/ld.so.cache --symlink /usr/share/zoneinfo/Etc/UTC /etc/localtime
 --perms 0644 --file @/etc/passwd /etc/passwd --perms 0644 --file @/etc/group /etc/group

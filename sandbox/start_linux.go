@@ -33,7 +33,7 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 	}
 	d := &donation{first: firstFile + len(c.Files)}
 	defer d.close()
-	info, argsFD, err := d.fill(plan)
+	info, argsFD, err := d.fill(plan, c.EndsItself)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (d *donation) close() {
 }
 
 // fill prepares every descriptor and returns the reading end of the info pipe and the number of the options' descriptor.
-func (d *donation) fill(plan *Plan) (info *os.File, argsFD string, err error) {
+func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD string, err error) {
 	var faults []error
 	options := arguments(plan, func(m Mount) string {
 		f, err := memory("data", m.Data)
@@ -107,6 +107,9 @@ func (d *donation) fill(plan *Plan) (info *os.File, argsFD string, err error) {
 		return nil, "", err
 	}
 	options = append(options, "--info-fd", d.give(w))
+	if !endsItself {
+		options = append(options, "--die-with-parent")
+	}
 	args, err := memory("options", []byte(strings.Join(options, "\x00")))
 	if err != nil {
 		return nil, "", errors.Join(err, r.Close())
