@@ -3,8 +3,6 @@ module github.com/kernel-launch/kernel-launch
 go 1.26.0
 
 require (
-	deps.dev/util/pypi v0.0.0-20260727054525-2946ae4a6141
-	deps.dev/util/semver v0.0.0-20260727054525-2946ae4a6141
 	github.com/go-zeromq/zmq4 v0.17.0
 	github.com/gofrs/flock v0.13.2
 	github.com/google/renameio/v2 v2.0.2

@@ -49,7 +49,21 @@ func (s *Store) Create(ctx context.Context, o CreateOptions) (*Environment, erro
 	if err := s.build(ctx, e); err != nil {
 		return nil, errors.Join(err, discard(e.dir), writer.Unlock())
 	}
+	s.readyUV(ctx, e)
 	return e, writer.Unlock()
+}
+
+// readyTime is what a new environment waits at most for a uv that it does not need yet.
+const readyTime = 30 * time.Second
+
+// readyUV: whatever keeps uv away makes the environment no worse, and the first install says what it was.
+func (s *Store) readyUV(ctx context.Context, e *Environment) {
+	if e.Language != Python || s.Exec == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	_ = s.BringUV(ctx)
 }
 
 func (s *Store) findInterpreter(ctx context.Context, o CreateOptions) (Interpreter, error) {
@@ -112,6 +126,9 @@ func (s *Store) build(ctx context.Context, e *Environment) error {
 		return err
 	}
 	if err := e.Check(); err != nil {
+		return err
+	}
+	if err := e.begin(); err != nil {
 		return err
 	}
 	if err := syncTree(e.dir); err != nil {

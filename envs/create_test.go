@@ -28,7 +28,7 @@ func TestCreateBringsTheKernelIn(t *testing.T) {
 		e, err := s.Get("study")
 		require.NoError(t, err)
 		assert.Equal(t, made, e)
-		assert.Equal(t, []Owned{{"ipykernel", "7.0"}, {"jupyter-client", "8.1"}}, e.Owned)
+		assert.Equal(t, []Owned{{Name: "ipykernel", Version: "7.0"}, {Name: "jupyter-client", Version: "8.1"}}, e.Owned)
 		assert.Equal(t, []string{"ipykernel"}, e.Requested)
 		require.NoError(t, e.Check())
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sort"
 	"strconv"
@@ -13,8 +12,8 @@ import (
 )
 
 var (
-	versionForm = regexp.MustCompile(`\A\d+(\.\d+){0,2}\z`)
-	minorForm   = regexp.MustCompile(`\Apython3\.(\d+)(\.exe)?\z`)
+	versionForm = newForm(`\A\d+(\.\d+){0,2}\z`)
+	minorForm   = newForm(`\Apython3\.(\d+)(\.exe)?\z`)
 )
 
 // FindPython returns the base interpreter that wanted names: a version ("3.11"), a path or a command; empty is the first usable one on PATH.

@@ -89,4 +89,19 @@ func keep(found map[string]string, line []byte, wanted []string) string {
 	return ""
 }
 
-func value(s string) string { return plain.Line(s, valueMost) }
+func value(s string) string {
+	if t := strings.TrimSpace(s); len(t) <= valueMost && isPrintable(t) {
+		return t
+	}
+	return plain.Line(s, valueMost)
+}
+
+// isPrintable spares plain.Line for what nearly all values are.
+func isPrintable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
+}

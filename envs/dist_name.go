@@ -1,14 +1,11 @@
 package envs
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
-	separators = regexp.MustCompile(`[-_.]+`)
-	distName   = regexp.MustCompile(`\A(?i:[A-Z0-9]([A-Z0-9._-]*[A-Z0-9])?)\z`)
-	eggPython  = regexp.MustCompile(`-py[0-9.]+(-.*)?\z`)
+	separators = newForm(`[-_.]+`)
+	distName   = newForm(`\A(?i:[A-Z0-9]([A-Z0-9._-]*[A-Z0-9])?)\z`)
+	eggPython  = newForm(`-py[0-9.]+(-.*)?\z`)
 )
 
 // normalName is the form of PEP 503 under which distributions are compared.

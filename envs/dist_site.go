@@ -30,14 +30,15 @@ func hasSuffixFold(s, suffix string) bool {
 }
 
 // read never fails: what is wrong stands in Broken.
-func (d described) read() Package {
+func (d described) read() Package { return d.readFrom(d.header()) }
+
+func (d described) readFrom(head map[string]string, err error) Package {
 	p := Package{Owner: d.folder.owner, Folder: d.folder.path, Info: d.path()}
 	file := d.file
 	if file == "" {
 		file = filepath.Base(d.folder.path)
 	}
 	stem, stemVersion := stemName(file)
-	head, err := d.header()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Broken = "it has no metadata"

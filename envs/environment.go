@@ -24,6 +24,7 @@ type Environment struct {
 type Owned struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+	SHA256  string `json:"sha256,omitempty"`
 }
 
 // Dir is the folder of the environment: manifest, locks, generations.

@@ -61,10 +61,14 @@ func (s *Store) find(name string) (place, error) {
 	return place{}, &NotFoundError{name}
 }
 
-// Get returns the environment of that name, compared without case: a *NameError, *NotFoundError or *BrokenError otherwise.
+// Get returns the environment of that name, compared without case: a *NameError, *NotFoundError or *BrokenError otherwise. A change that was cut off
+// is finished first.
 func (s *Store) Get(name string) (*Environment, error) {
 	p, err := s.find(name)
 	if err != nil {
+		return nil, err
+	}
+	if err := settleNow(p.name, p.dir); err != nil {
 		return nil, err
 	}
 	e, err := readManifest(p.dir, p.name, p.language)
@@ -73,6 +77,23 @@ func (s *Store) Get(name string) (*Environment, error) {
 	}
 	return e, err
 }
+
+// Take is Get and Hold in one: between the two calls the environment could move on to another generation and free the one that was got.
+func (s *Store) Take(name string) (e *Environment, release func() error, err error) {
+	for range takeTries {
+		if e, err = s.Get(name); err != nil {
+			return nil, nil, err
+		}
+		release, err = e.Hold()
+		var gone *NotFoundError
+		if !errors.As(err, &gone) {
+			return e, release, err
+		}
+	}
+	return nil, nil, err
+}
+
+const takeTries = 10
 
 // List returns the environments sorted by name, and an error for each that cannot be read. One never hides another.
 func (s *Store) List() ([]*Environment, []error) {

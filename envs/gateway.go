@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -20,8 +19,8 @@ const (
 )
 
 var (
-	pagePath = regexp.MustCompile(`\A/simple/([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/?\z`)
-	filePath = regexp.MustCompile(`\A/files/([0-9a-f]{32})/([^/]+)\z`)
+	pagePath = newForm(`\A/simple/([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/?\z`)
+	filePath = newForm(`\A/files/([0-9a-f]{32})/([^/]+)\z`)
 )
 
 // Gateway shows one package index to a tool that has no other network. It fetches pages and the files that those pages name, nothing else, so it is
@@ -79,11 +78,7 @@ func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, name string)
 		g.refuse(w, r, failed)
 		return
 	}
-	g.mu.Lock()
-	for _, f := range page.Files {
-		g.files[f.id()] = f
-	}
-	g.mu.Unlock()
+	g.learn(page)
 	form, kind := page.html, "text/html; charset=utf-8"
 	if strings.Contains(r.Header.Get("Accept"), jsonType) {
 		form, kind = page.json, jsonType

@@ -1,6 +1,7 @@
 package envs
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -13,14 +14,12 @@ var (
 	answeredFields = []string{"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Cache-Control"}
 )
 
-// serveFile fetches a file that a page named before, or its metadata.
+// serveFile fetches a file that a page names, or its metadata.
 func (g *Gateway) serveFile(w http.ResponseWriter, r *http.Request, id, name string) {
-	g.mu.Lock()
-	f, known := g.files[id]
-	g.mu.Unlock()
+	f, err := g.find(r.Context(), id, name)
 	u, ok := f.target(name)
-	if !known || !ok {
-		http.NotFound(w, r)
+	if err != nil || !ok {
+		g.noFile(w, r, err)
 		return
 	}
 	resp, err := g.fetchFile(r, u)
@@ -48,6 +47,16 @@ func (g *Gateway) fetchFile(r *http.Request, u *url.URL) (*http.Response, error)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // lengths, ranges and hashes are those of the file
 	return g.client.Do(req)
+}
+
+// noFile tells a page that could not be fetched from a file that no page names.
+func (g *Gateway) noFile(w http.ResponseWriter, r *http.Request, err error) {
+	var failed *UpstreamError
+	if errors.As(err, &failed) {
+		g.refuse(w, r, failed)
+		return
+	}
+	http.NotFound(w, r)
 }
 
 // target: metadata stands beside the file, under its name with ".metadata" (PEP 658).

@@ -38,7 +38,7 @@ func private(t testing.TB) string {
 func newStore(t testing.TB) *Store {
 	t.Helper()
 	base := private(t)
-	s := &Store{Root: filepath.Join(base, "envs"), Work: filepath.Join(base, "install"), Cache: filepath.Join(base, "cache")}
+	s := &Store{Root: filepath.Join(base, "envs"), Work: filepath.Join(base, "install"), Cache: filepath.Join(base, "cache"), UV: UVOff}
 	s.Getenv = func(k string) string {
 		return map[string]string{"PATH": "/usr/bin:/bin", "HOME": base}[k]
 	}

@@ -30,7 +30,7 @@ func (e *InstallError) Error() string {
 		parts = append(parts, c.Error())
 	}
 	parts = append(parts, e.Skipped...)
-	return strings.Join(append(parts, e.Err.Error()), ": ")
+	return strings.Join(append(parts, strings.ReplaceAll(e.Err.Error(), "\n", "; ")), ": ")
 }
 
 func (e *InstallError) Unwrap() []error {
@@ -71,7 +71,7 @@ func (s *Store) bring(ctx context.Context, e *Environment, names ...string) (err
 	if said, err := s.exec(ctx, tool); err != nil {
 		return &InstallError{Packages: names, Causes: gateway.Failures(), Skipped: skippedLinks(t.log()), Err: withLast(err, said)}
 	}
-	if err := merge(e, t.out()); err != nil {
+	if err := mergeFresh(e, t.out()); err != nil {
 		return &InstallError{Packages: names, Err: err}
 	}
 	return e.recordOwned()
@@ -125,7 +125,7 @@ func (e *Environment) recordOwned() error {
 	e.Owned = nil
 	for _, p := range list {
 		if p.Owner == OwnerEnv {
-			e.Owned = append(e.Owned, Owned{p.Name, p.Version})
+			e.Owned = append(e.Owned, Owned{Name: p.Name, Version: p.Version})
 		}
 	}
 	return nil

@@ -24,8 +24,11 @@ func (s *Store) ensureKernel(ctx context.Context, e *Environment) error {
 	if e.Language == R {
 		return missing
 	}
-	if missing.Err = s.bring(ctx, e, missing.Package); missing.Err != nil {
+	if missing.Err = s.bringKernel(ctx, e); missing.Err != nil {
 		return missing
+	}
+	if err := s.compileFresh(ctx, e); err != nil {
+		return err
 	}
 	e.Requested = []string{missing.Package}
 	if seen, err = e.seesKernel(); err == nil && !seen {
@@ -33,6 +36,19 @@ func (s *Store) ensureKernel(ctx context.Context, e *Environment) error {
 		err = missing
 	}
 	return err
+}
+
+// bringKernel takes the way of every install. Where there is no uv, pip does it: a kernel that can be started is worth more than a plan of it.
+func (s *Store) bringKernel(ctx context.Context, e *Environment) error {
+	if s.Exec == nil {
+		return &InstallError{Packages: kernelPackages(e.Language)[:1], Err: errNoSandbox}
+	}
+	err := s.bringFresh(ctx, e, kernelPackages(e.Language)...)
+	var none *NoUVError
+	if !errors.As(err, &none) {
+		return err
+	}
+	return s.bring(ctx, e, kernelPackages(e.Language)[0])
 }
 
 func (e *Environment) seesKernel() (bool, error) {

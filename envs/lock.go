@@ -58,8 +58,15 @@ func lockWriter(name, dir string) (*flock.Flock, error) {
 	return l, err
 }
 
-// Hold keeps the tree of the current generation in place while a kernel runs. release gives it back and can be called once.
+// Hold keeps the tree of the generation in place while a kernel runs. It waits for a merge that is under way and finishes one that was cut off, so that
+// no kernel starts in half of one. release gives the tree back and can be called once; the last to leave a former generation frees it.
+// *NotFoundError: the environment, or this generation of it, is gone; see Store.Take.
 func (e *Environment) Hold() (release func() error, err error) {
+	merge, err := e.quiet()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, merge.Unlock()) }()
 	l, ok, err := openLock(e.genLock(e.Generation), false, os.O_RDWR)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,8 +76,33 @@ func (e *Environment) Hold() (release func() error, err error) {
 	case !ok:
 		return nil, &BusyError{e.Name, "it is being removed"}
 	}
-	return l.Unlock, nil
+	return func() error { return errors.Join(l.Unlock(), e.leave()) }, nil
 }
+
+// quiet takes the merge lock for reading, with nothing left to finish.
+func (e *Environment) quiet() (*flock.Flock, error) {
+	l := flock.New(filepath.Join(e.dir, mergeLockName), flock.SetPermissions(0o600))
+	for range quietTries {
+		if err := settleNow(e.Name, e.dir); err != nil {
+			return nil, err
+		}
+		if err := l.RLock(); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = &NotFoundError{e.Name}
+			}
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(e.dir, journalName)); err != nil {
+			return l, nil
+		}
+		if err := l.Unlock(); err != nil { // its writer was killed since
+			return nil, err
+		}
+	}
+	return nil, &BusyError{e.Name, "changes of it are cut off again and again"}
+}
+
+const quietTries = 100
 
 // lockGenerations takes every generation's lock from the kernels, or says that some run.
 func lockGenerations(name, dir string) (held []*flock.Flock, err error) {

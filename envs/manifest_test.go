@@ -31,7 +31,7 @@ func planted(t *testing.T, s *Store, language, name string) *Environment {
 func TestAManifestComesBackAsItWas(t *testing.T) {
 	s := newStore(t)
 	e := planted(t, s, Python, "a")
-	e.Owned, e.Requested = []Owned{{"x", "1"}}, []string{"x"}
+	e.Owned, e.Requested = []Owned{{Name: "x", Version: "1"}}, []string{"x"}
 	require.NoError(t, writeManifest(e))
 	got, err := s.Get("A")
 	require.NoError(t, err)

@@ -1,12 +1,10 @@
 package envs
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,78 +20,7 @@ func (e *MergeError) Error() string {
 }
 
 // skeleton are the programs that make the tree what it is; no package may bring one.
-var skeleton = regexp.MustCompile(`\A(?i:(python|pip)[0-9.]*w?(\.exe)?|activate.*)\z`)
-
-// merge moves what stands in out into the tree of e. All is looked at before anything moves. Files are renamed, so their times stay, and with them
-// the bytecode beside them is valid. Nothing that is there is replaced.
-func merge(e *Environment, out string) error {
-	files, err := staged(e, out)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(f.to), 0o755); err != nil {
-			return err
-		}
-		if err := os.Chmod(f.from, f.mode); err != nil {
-			return err
-		}
-		if err := os.Rename(f.from, f.to); err != nil {
-			return err
-		}
-	}
-	return tameModes(e.Tree())
-}
-
-type move struct {
-	from, to string
-	mode     fs.FileMode
-}
-
-// staged lists what has to move, or every reason why nothing may.
-func staged(e *Environment, out string) (moves []move, err error) {
-	var errs []error
-	err = filepath.WalkDir(out, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || p == out {
-			return err
-		}
-		rel, err := filepath.Rel(out, p)
-		if err != nil {
-			return err
-		}
-		fi, err := d.Info()
-		if err != nil {
-			return err
-		}
-		to, reason := destination(e, rel, fi.Mode())
-		if reason == "" {
-			reason = collision(to, fi.IsDir())
-		}
-		if reason != "" {
-			errs = append(errs, &MergeError{rel, reason})
-			if fi.IsDir() {
-				return fs.SkipDir // one sentence for all that is in it
-			}
-		}
-		if !fi.IsDir() {
-			moves = append(moves, move{p, to, tamed(fi.Mode())})
-		}
-		return nil
-	})
-	return moves, errors.Join(append(errs, err)...)
-}
-
-func collision(to string, isDir bool) (reason string) {
-	switch there, err := os.Lstat(to); {
-	case err != nil:
-		return ""
-	case !isDir:
-		return "it would replace a file"
-	case !there.IsDir():
-		return "it is in the place of a file"
-	}
-	return ""
-}
+var skeleton = newForm(`\A(?i:(python|pip)[0-9.]*w?(\.exe)?|activate.*)\z`)
 
 // destination returns where a staged path goes, or why it may not.
 func destination(e *Environment, rel string, mode fs.FileMode) (to, reason string) {
@@ -117,6 +44,7 @@ func destination(e *Environment, rel string, mode fs.FileMode) (to, reason strin
 			return "", "it has the name of a program of the environment itself"
 		}
 	case top == "share" || top == "etc" || top == "include":
+	case top == "lib" && (len(parts) == 1 || !strings.HasPrefix(parts[1], "python")): // shared libraries that come as packages
 	case !below(rel, []string{site}) && !(mode.IsDir() && below(site, []string{rel})):
 		return "", "it lies outside of " + site
 	}

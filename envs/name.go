@@ -1,16 +1,22 @@
 package envs
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // A name is a folder name, a part of kernelspec names and an argument: nothing in it may mean anything to a shell, a path or an option parser.
-var nameForm = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\z`)
+func hasNameForm(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		alphanumeric := 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+		if !alphanumeric && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
 
 // CheckName says why name cannot name an environment: a *NameError, or nil.
 func CheckName(name string) error {
-	if nameForm.MatchString(name) {
+	if hasNameForm(name) {
 		return nil
 	}
 	switch {

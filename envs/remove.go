@@ -29,6 +29,11 @@ func (s *Store) Remove(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, writer.Unlock()) }()
+	merge, err := lockMerge(ctx, p.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, merge.Unlock()) }()
 	kernels, err := lockGenerations(p.name, p.dir)
 	if err != nil {
 		return err

@@ -35,6 +35,10 @@ type Store struct {
 	Index IndexSettings
 	// Gateway is the URL at which a tool finds Tool.Index. Empty: http://127.0.0.1:3141.
 	Gateway string
+	// UV is UVAuto (also when empty), UVOff or the path of a uv that is used for plans and installs.
+	UV string
+	// Tools is $DATA/tools, where a uv that was brought in stands. Empty: beside Work.
+	Tools string
 	// Getenv is asked for PATH and HOME. Nil: os.Getenv.
 	Getenv func(string) string
 }
@@ -51,6 +55,13 @@ func (s *Store) gateway() string {
 		return s.Gateway
 	}
 	return "http://127.0.0.1:3141"
+}
+
+func (s *Store) tools() string {
+	if s.Tools != "" {
+		return s.Tools
+	}
+	return filepath.Join(filepath.Dir(s.Work), "tools")
 }
 
 func (s *Store) dir(language, name string) string { return filepath.Join(s.Root, language, name) }

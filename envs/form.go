@@ -1,0 +1,30 @@
+package envs
+
+import (
+	"regexp"
+	"sync"
+)
+
+// form is a regular expression that is compiled when it is first asked: together they would cost every start of a kernel, which asks none of them,
+// a millisecond.
+type form struct {
+	text     string
+	compiled func() *regexp.Regexp
+}
+
+func newForm(text string) *form {
+	return &form{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+func (f *form) String() string                       { return f.text }
+func (f *form) MatchString(s string) bool            { return f.compiled().MatchString(s) }
+func (f *form) FindStringSubmatch(s string) []string { return f.compiled().FindStringSubmatch(s) }
+func (f *form) FindStringSubmatchIndex(s string) []int {
+	return f.compiled().FindStringSubmatchIndex(s)
+}
+
+func (f *form) ReplaceAllString(s, with string) string { return f.compiled().ReplaceAllString(s, with) }
+
+func (f *form) ExpandString(to []byte, template, s string, match []int) []byte {
+	return f.compiled().ExpandString(to, template, s, match)
+}

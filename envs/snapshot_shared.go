@@ -1,0 +1,55 @@
+package envs
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// dropShared takes out of the distributions' own files those that several have with the same content: the __init__.py of an old-fashioned namespace,
+// say. Each has it, none has it alone, and nobody's copy differs from another's.
+func dropShared(facts []distFacts) {
+	users := map[string][]int{} // by folder and first part of a module's name
+	for i, f := range facts {
+		if f.Owner != OwnerEnv {
+			continue
+		}
+		for j, m := range f.modules {
+			top := firstPart(m)
+			if j == 0 || top != firstPart(f.modules[j-1]) {
+				users[f.Folder+"\x00"+top] = append(users[f.Folder+"\x00"+top], i)
+			}
+		}
+	}
+	for key, list := range users {
+		if len(list) > 1 {
+			_, top, _ := strings.Cut(key, "\x00")
+			dropSharedOf(facts, list, top)
+		}
+	}
+}
+
+func firstPart(module string) string {
+	first, _, _ := strings.Cut(module, "/")
+	return first
+}
+
+func dropSharedOf(facts []distFacts, list []int, top string) {
+	type entry struct {
+		hash string
+		n    int
+		same bool
+	}
+	seen := map[string]entry{}
+	for _, i := range list {
+		for _, l := range readRecord(filepath.Join(facts[i].Info, "RECORD")) {
+			if firstPart(l.path) == top || strings.HasPrefix(l.path, top+".") {
+				e := seen[l.path]
+				seen[l.path] = entry{l.hash, e.n + 1, l.hash != "" && (e.n == 0 || e.same && e.hash == l.hash)}
+			}
+		}
+	}
+	for _, i := range list {
+		facts[i].files = slices.DeleteFunc(facts[i].files, func(f string) bool { return seen[f].n > 1 && seen[f].same })
+	}
+}
