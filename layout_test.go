@@ -24,8 +24,8 @@ const module = "github.com/kernel-launch/kernel-launch"
 // knows those that it joins, never the one that joins it. A package that is not here may not exist.
 var below = map[string][]string{
 	"cmd/kernel-launch": {"internal/cli", "launcher"}, // launcher for RunInner, which goes first
-	"internal/cli":      {"launcher", "kernelspec", "jupyter", "envs", "sandbox", "egress", "internal/config"},
-	"launcher":          {"kernelspec", "jupyter", "envs", "sandbox", "egress", "internal/config", "internal/link", "internal/inner"},
+	"internal/cli":      {"launcher", "kernelspec", "jupyter", "envs", "restart", "sandbox", "egress", "internal/config"},
+	"launcher":          {"kernelspec", "jupyter", "envs", "restart", "sandbox", "egress", "internal/config", "internal/link", "internal/inner"},
 	"envs":              {"restart"},
 	"internal/config":   {"sandbox", "egress"},
 	"internal/inner":    {"internal/link"},

@@ -45,6 +45,7 @@ type Kernel struct {
 	life     *life
 	state    State
 	stopping bool
+	finished bool
 	exit     Exit
 	busy     sync.Mutex // one restart at a time
 }
@@ -151,6 +152,11 @@ func (k *Kernel) Restart(ctx context.Context) error {
 	plan, err := spec.Plan()
 	if err != nil { // the old one goes on
 		k.setState(Running)
+		select {
+		case <-l.done: // it ended meanwhile, and nobody took that for the kernel's end
+			k.ended(l)
+		default:
+		}
 		return fmt.Errorf("the kernel was not restarted: %w", err)
 	}
 	k.record.update(Restarting, plan)
@@ -174,12 +180,12 @@ func (k *Kernel) setState(s State) {
 	k.record.update(s, plan)
 }
 
-// ended is called once for every life. Unless a restart is under way, the kernel ends with it.
+// ended is called once for every life. Unless a restart is under way, or has put another life in its place, the kernel ends with it.
 func (k *Kernel) ended(l *life) {
 	k.mu.Lock()
-	restarting, stopping := k.state == Restarting, k.stopping
+	current, restarting, stopping := k.life == l, k.state == Restarting, k.stopping
 	k.mu.Unlock()
-	if restarting && !stopping {
+	if !current || restarting && !stopping {
 		return
 	}
 	exit := l.exit
@@ -192,11 +198,11 @@ func (k *Kernel) ended(l *life) {
 // finish takes everything down, newest first. Only the first call counts.
 func (k *Kernel) finish(exit Exit) {
 	k.mu.Lock()
-	if k.life == nil {
+	if k.finished {
 		k.mu.Unlock()
 		return
 	}
-	k.life = nil
+	k.finished, k.life = true, nil
 	k.mu.Unlock()
 	k.undo()
 	exit.Output = k.tail.String()

@@ -111,6 +111,7 @@ func DefaultConfig() *Config { return config.Default() }
 // Store opens the environments of a user. Tools that bring packages in run in the install sandbox; cfg says from which index.
 func Store(d dirs.Dirs, cfg *Config, helper string, getenv func(string) string) (*envs.Store, error) {
 	s := Environments(d, helper, getenv)
+	s.UV = cfg.Install.UV
 	var err error
 	s.Index, err = envs.FindIndex(envs.IndexSources{Configured: cfg.Install.Index.Secret(), Goos: runtime.GOOS, Getenv: getenv, Home: d.Home})
 	return s, err

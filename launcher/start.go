@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/envs"
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
 	"github.com/kernel-launch/kernel-launch/internal/link"
 	"github.com/kernel-launch/kernel-launch/sandbox"
@@ -85,10 +86,33 @@ func (k *Kernel) begin(ctx context.Context) error {
 	return nil
 }
 
+// replans is how often a start follows an environment that moves on between the plan and its lock.
+const replans = 5
+
+// hold keeps the planned generation in place. When that has gone since the plan was made, the plan is made again: the present one holds now.
+func (k *Kernel) hold() (p *Plan, release func() error, err error) {
+	for range replans {
+		p = k.Plan()
+		release, err = p.Environment.Hold()
+		if !errors.As(err, new(*envs.NotFoundError)) {
+			return p, release, err
+		}
+		spec := p.spec
+		spec.connection = p.Connection
+		again, err := spec.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		k.mu.Lock()
+		k.plan = again
+		k.mu.Unlock()
+	}
+	return nil, nil, err
+}
+
 // live starts one life by the present plan.
 func (k *Kernel) live(ctx context.Context) error {
-	p := k.Plan()
-	release, err := p.Environment.Hold()
+	p, release, err := k.hold()
 	if err != nil {
 		return err
 	}
@@ -109,7 +133,10 @@ func (k *Kernel) live(ctx context.Context) error {
 		return err
 	}
 	k.mu.Lock()
-	k.life, k.state = l, Running
+	stopping := k.stopping // asked for during a restart, when there was no life to end
+	if !k.finished {
+		k.life, k.state = l, Running
+	}
 	k.mu.Unlock()
 	go func() {
 		<-l.done
@@ -117,6 +144,10 @@ func (k *Kernel) live(ctx context.Context) error {
 		release()
 		k.ended(l)
 	}()
+	if stopping {
+		l.end()
+		return ErrEnded
+	}
 	return nil
 }
 
