@@ -9,14 +9,12 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/envs"
 	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/jupyter"
@@ -55,13 +53,6 @@ type demoStep struct {
 	OK      bool   `json:"ok"`
 }
 
-// demoSite is what the demo plants outside: a file with a secret, and a server on the host's loopback.
-type demoSite struct {
-	folder, secret string
-	server         *http.Server
-	address        string // of the server, host and port
-}
-
 const (
 	demoAnswer  = "hello from the host"
 	demoAllowed = "allowed.example"
@@ -69,9 +60,11 @@ const (
 )
 
 func (a *app) demo(ctx context.Context) error {
-	if err := a.demoPrepare(ctx); err != nil {
+	installer, err := a.demoPrepare(ctx)
+	if err != nil {
 		return err
 	}
+	defer installer.server.Close()
 	site, err := plant()
 	if err != nil {
 		return err
@@ -99,6 +92,7 @@ func (a *app) demo(ctx context.Context) error {
 	d := &demo{app: a, client: client}
 	a.say("A confined %s kernel answered %d ms after its start.\n", k.Plan().Environment.Language, ready.Milliseconds())
 	d.walk(ctx, site)
+	d.stories(ctx, installer, k)
 	return a.demoReport(d, k, ready)
 }
 
@@ -109,75 +103,42 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
-func (a *app) demoPrepare(ctx context.Context) error {
+// demoPrepare makes the environment when it is not there, and puts it into the state that every run begins with.
+func (a *app) demoPrepare(ctx context.Context) (*demoInstaller, error) {
 	store, err := a.store("")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, err := store.Get(demoEnvironment)
 	if err == nil {
 		err = e.Check()
 	}
-	if err == nil {
-		return nil
-	}
 	if as(err, new(*envs.BrokenError)) {
-		if err := store.Remove(ctx, demoEnvironment); err != nil {
-			return err
-		}
-	} else if !as(err, new(*envs.NotFoundError)) {
-		return err
+		err = errors.Join(store.Remove(ctx, demoEnvironment), &envs.NotFoundError{Name: demoEnvironment})
 	}
-	a.say("Making the environment %q; ipykernel is brought in if the interpreter has none.\n", demoEnvironment)
-	_, err = store.Create(ctx, envs.CreateOptions{Name: demoEnvironment, Language: envs.Python})
-	return err
-}
-
-func plant() (*demoSite, error) {
-	base, err := os.MkdirTemp("", "kernel-launch-demo-")
+	if as(err, new(*envs.NotFoundError)) {
+		a.say("Making the environment %q; ipykernel is brought in if the interpreter has none.\n", demoEnvironment)
+		_, err = store.Create(ctx, envs.CreateOptions{Name: demoEnvironment, Language: envs.Python})
+	}
+	if err == nil {
+		err = store.BringUV(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &demoSite{folder: filepath.Join(base, "notebook"), secret: filepath.Join(base, "secret.txt")}
-	if err := errors.Join(os.Mkdir(s.folder, 0o700), os.WriteFile(s.secret, []byte("a token"), 0o600)); err != nil {
-		s.clear()
+	installer, err := a.demoInstaller()
+	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.clear()
+	if err := installer.clean(ctx); err != nil {
+		installer.server.Close()
 		return nil, err
 	}
-	s.address = l.Addr().String()
-	s.server = &http.Server{
-		ReadHeaderTimeout: 10 * time.Second,
-		Handler:           http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, demoAnswer) }),
+	if _, _, err := installer.change(ctx, envs.Request{Add: []string{"demo-core==1.0"}}); err != nil {
+		installer.server.Close()
+		return nil, err
 	}
-	go s.server.Serve(l)
-	return s, nil
-}
-
-func (s *demoSite) clear() {
-	if s.server != nil {
-		s.server.Close()
-	}
-	os.RemoveAll(filepath.Dir(s.folder))
-}
-
-// spec starts from the built-in policy, so that the demo shows the same on every machine, and names one host that is answered by the planted server.
-func (s *demoSite) spec() (launcher.Spec, error) {
-	cfg := launcher.DefaultConfig()
-	rule, err := egress.ParseRule(demoAllowed)
-	if err != nil {
-		return launcher.Spec{}, err
-	}
-	pin, err := egress.ParsePin(demoAllowed, s.address)
-	if err != nil {
-		return launcher.Spec{}, err
-	}
-	cfg.Egress.Allow = append(cfg.Egress.Allow, rule)
-	cfg.Egress.Pins = append(cfg.Egress.Pins, pin)
-	return launcher.Spec{Environment: demoEnvironment, Folder: s.folder, Config: cfg}, nil
+	return installer, nil
 }
 
 // walk tries everything. Inside is Python in the kernel; outside is this process.

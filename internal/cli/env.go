@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) envCommand() *cobra.Command {
-	return group("env", "managed environments", a.envCreate(), a.envList(), a.envShow(), a.envRemove())
+	return group("env", "managed environments", a.envCreate(), a.envList(), a.envShow(), a.envRemove(), a.envBytecode())
 }
 
 // store opens the environments by the configuration of the current folder.
@@ -30,6 +30,15 @@ func (a *app) store(profile string) (*envs.Store, error) {
 		return nil, err
 	}
 	cfg, err := launcher.LoadConfig(d, folder, profile)
+	if err != nil {
+		return nil, err
+	}
+	return a.storeFor(cfg)
+}
+
+// storeFor opens them by a configuration.
+func (a *app) storeFor(cfg *launcher.Config) (*envs.Store, error) {
+	d, err := launcher.Dirs(a.getenv)
 	if err != nil {
 		return nil, err
 	}

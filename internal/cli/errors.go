@@ -62,7 +62,7 @@ func (e *noKernelError) Error() string { return fmt.Sprintf("no running kernel %
 // explain finds what kind of error it is. The libraries say facts; the next step is said here.
 func explain(err error) explained {
 	x := explained{Code: "failed", Message: err.Error(), status: statusFailed}
-	for _, kind := range []func(error, *explained) bool{ofUsage, ofEnvironment, ofPolicy, ofSandbox, ofConnection, ofSpec} {
+	for _, kind := range []func(error, *explained) bool{ofUsage, ofPackages, ofEnvironment, ofPolicy, ofSandbox, ofConnection, ofSpec} {
 		if kind(err, &x) {
 			break
 		}
@@ -125,6 +125,41 @@ func ofEnvironment(err error, x *explained) bool {
 		return x.set("no-interpreter", statusFailed, "kernel-launch env create NAME --python /path/to/interpreter")
 	}
 	return false
+}
+
+func ofPackages(err error, x *explained) bool {
+	var requirement *envs.RequirementError
+	var changed *envs.ChangedError
+	var expired *envs.ExpiredError
+	var plan *envs.PlanError
+	var resolve *envs.ResolveError
+	var uv *envs.NoUVError
+	var index *envs.IndexError
+	var upstream *envs.UpstreamError
+	switch {
+	case as(err, &requirement):
+		return x.set("requirement", statusUsage, "kernel-launch install 'NAME>=VERSION'")
+	case as(err, &changed):
+		return x.set("changed", statusFailed, "kernel-launch install --env %s --dry-run …, and approve the new plan", changed.Name)
+	case as(err, &expired), as(err, &plan):
+		return x.set("plan", statusFailed, "kernel-launch install --dry-run …")
+	case as(err, &upstream) && upstream.Status == 401:
+		return x.set("index-login", statusFailed, "give install.index a user and password, or put them into ~/.netrc")
+	case as(err, &resolve):
+		return x.set("resolve", statusFailed, "%s", resolveRemedy(resolve))
+	case as(err, &uv):
+		return x.set("no-uv", statusFailed, "set install.uv in config.yaml to auto or to the path of uv 0.9 or newer")
+	case as(err, &index):
+		return x.set("index", statusFailed, "correct it in %s", index.Source)
+	}
+	return false
+}
+
+func resolveRemedy(e *envs.ResolveError) string {
+	if strings.Contains(e.Text, "wheel") {
+		return "kernel-launch install --allow-source …"
+	}
+	return "check the name and version, or ask for other versions"
 }
 
 func kernelPackageRemedy(e *envs.NoKernelError) string {

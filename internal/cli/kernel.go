@@ -11,6 +11,7 @@ import (
 
 	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/launcher"
+	"github.com/kernel-launch/kernel-launch/restart"
 )
 
 func (a *app) kernelCommand() *cobra.Command {
@@ -23,8 +24,8 @@ func (a *app) kernelCommand() *cobra.Command {
 // listedKernel is a running kernel for tools.
 type listedKernel struct {
 	launcher.Record
-	Stale   bool    `json:"stale"`   // its environment has a newer generation than it runs
-	Verdict *string `json:"verdict"` // of the last install; null while there was none
+	Stale   bool             `json:"stale"`   // its environment has a newer generation than it runs
+	Verdict *restart.Verdict `json:"verdict"` // what that generation means for it; null when it runs the current one
 }
 
 func (a *app) kernels() ([]listedKernel, error) {
@@ -40,12 +41,12 @@ func (a *app) kernels() ([]listedKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := launcher.Environments(d, helper, a.getenv) // a configuration that cannot be read must not hide what runs
+	installer := launcher.Installer{Store: launcher.Environments(d, helper, a.getenv), Dirs: d} // a configuration that cannot be read must not hide what runs
 	var list []listedKernel
 	for _, r := range records {
 		k := listedKernel{Record: r}
-		if e, err := store.Get(r.Environment); err == nil {
-			k.Stale = e.Generation != r.Generation
+		if j, err := installer.Standing(r); err == nil && j != nil {
+			k.Stale, k.Verdict = true, &j.Verdict
 		}
 		list = append(list, k)
 	}

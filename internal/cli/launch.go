@@ -154,5 +154,6 @@ func planJSON(p *launcher.Plan) map[string]any {
 	out["kept_home"] = p.KeptHome
 	out["notices"] = append([]string{}, p.Notices...)
 	out["egress"] = some(p.EgressSentences())
+	out["enforced"], out["missing"], out["warnings"] = some(p.Sandbox.Enforced), some(p.Sandbox.Missing), some(p.Sandbox.Warnings)
 	return out
 }

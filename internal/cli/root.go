@@ -45,7 +45,8 @@ To begin:
   kernel-launch kernelspec install --env default
 and pick "Python 3 · default (confined)" in Jupyter.`
 
-func (a *app) root() *cobra.Command {
+// root makes the commands that args can name.
+func (a *app) root(args []string) *cobra.Command {
 	var policy policyFlags
 	var file string
 	var dry bool
@@ -68,7 +69,10 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "one JSON object on standard output")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%v", err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.evalCommand(), a.demoCommand(), a.envCommand(), a.kernelspecCommand(), a.kernelCommand(), a.statusCommand(),
+	if onlyLaunches(root, args) {
+		return root
+	}
+	root.AddCommand(a.evalCommand(), a.demoCommand(), a.envCommand(), a.installCommand(), a.uninstallCommand(), a.kernelspecCommand(), a.kernelCommand(), a.statusCommand(),
 		a.egressCommand(), a.sandboxCommand(), a.doctorCommand(), a.versionCommand())
 	return root
 }
