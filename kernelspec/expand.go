@@ -3,6 +3,7 @@ package kernelspec
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Values are what a spec's argv is completed with.
@@ -17,10 +18,15 @@ type Values struct {
 	More map[string]string // further names
 }
 
+// Compiled at the first use: most processes expand nothing.
 var (
-	placeholder = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
-	variable    = regexp.MustCompile(`\$(?:\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
+	placeholder = expression(`\{([A-Za-z0-9_]+)\}`)
+	variable    = expression(`\$(?:\$|[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
 )
+
+func expression(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // Expand returns argv with its placeholders filled in and a leading ~ of each element replaced: once, in this order, as Jupyter does it.
 // Unknown placeholders stay, and no element is split or quoted.
@@ -31,7 +37,7 @@ func Expand(s *Spec, v Values) []string {
 	}
 	argv := make([]string, 0, len(s.Argv))
 	for _, arg := range s.Argv {
-		arg = placeholder.ReplaceAllStringFunc(arg, func(token string) string {
+		arg = placeholder().ReplaceAllStringFunc(arg, func(token string) string {
 			if value, ok := names[token[1:len(token)-1]]; ok {
 				return value
 			}
@@ -72,7 +78,7 @@ func (v Values) tilde(arg string) string {
 func ExpandEnv(s *Spec, lookup func(string) (string, bool)) map[string]string {
 	out := make(map[string]string, len(s.Env))
 	for name, value := range s.Env {
-		out[name] = variable.ReplaceAllStringFunc(value, func(token string) string {
+		out[name] = variable().ReplaceAllStringFunc(value, func(token string) string {
 			if token == "$$" {
 				return "$"
 			}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -39,11 +38,19 @@ func (e *NameError) Error() string {
 }
 
 // validName is for the name before it is folded: the Kelvin sign folds to k.
-var validName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+func validName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // CheckName returns the name in lower case, or a *NameError.
 func CheckName(name string) (string, error) {
-	if !validName.MatchString(name) || strings.Trim(name, ".") == "" || len(name) > 200 {
+	if !validName(name) || strings.Trim(name, ".") == "" || len(name) > 200 {
 		return "", &NameError{name}
 	}
 	return strings.ToLower(name), nil

@@ -3,6 +3,7 @@ package kernelspec
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -129,6 +130,21 @@ func TestNames(t *testing.T) {
 	var missing *NotFoundError
 	require.ErrorAs(t, err, &missing)
 	assert.Equal(t, "none-such", missing.Name)
+}
+
+func TestNamesAreMadeOfFewCharacters(t *testing.T) {
+	form := regexp.MustCompile(`\A[A-Za-z0-9._-]+\z`)
+	accepted := 0
+	for c := range 256 {
+		b := string([]byte{byte(c)})
+		for _, s := range []string{"", b, "a" + b, b + "a", "a" + b + "a", string(rune(c))} {
+			assert.Equal(t, form.MatchString(s), validName(s), "%q", s)
+			if validName(s) {
+				accepted++
+			}
+		}
+	}
+	assert.Equal(t, 65*5, accepted)
 }
 
 func TestTwoFoldersWithOneName(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// arguments are bubblewrap's options for a plan; file names the descriptor that holds a mount's data. Options come in
-// the order in which they take effect, so this is the plan's order too.
+// arguments are bubblewrap's options for a plan; file names the descriptor that holds a mount's data, or is empty where
+// the mount is left out. Options come in the order in which they take effect, so this is the plan's order too.
 func arguments(p *Plan, file func(Mount) string) []string {
 	out := []string{"--unshare-user", "--unshare-all"}
 	if p.Network == NetworkHost {
@@ -33,8 +33,12 @@ func (m Mount) options(file func(Mount) string) []string {
 		return []string{"--dev", m.Target}
 	case MountLink:
 		return []string{"--symlink", m.Source, m.Target}
-	case MountFile:
-		return []string{"--perms", fmt.Sprintf("%04o", m.Mode), "--file", file(m), m.Target}
+	case MountFile, MountCopy:
+		fd := file(m)
+		if fd == "" {
+			return nil
+		}
+		return []string{"--perms", fmt.Sprintf("%04o", m.Mode), "--file", fd, m.Target}
 	case MountSeal:
 		return []string{"--remount-ro", m.Target}
 	}

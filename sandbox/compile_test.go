@@ -48,6 +48,16 @@ func (f Facts) with(paths ...string) Facts {
 	return f
 }
 
+// files makes entries that are there, such as links, lead to files.
+func (f Facts) files(paths ...string) Facts {
+	for _, p := range paths {
+		e := f.Paths[p]
+		e.Kind = EntryFile
+		f.Paths[p] = e
+	}
+	return f
+}
+
 func compile(t *testing.T, p Policy, f Facts) *Plan {
 	t.Helper()
 	plan, err := Compile(p, f)
@@ -77,7 +87,7 @@ func TestCompileGolden(t *testing.T) {
 	want := strings.Fields(`
 --unshare-user --unshare-all --disable-userns --new-session --as-pid-1 --cap-drop ALL --clearenv
 --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib64 /lib64
---ro-bind /etc/ld.so.cache /etc/ld.so.cache --symlink /usr/share/zoneinfo/Etc/UTC /etc/localtime
+--perms 0444 --file @/etc/ld.so.cache /etc/ld.so.cache --symlink /usr/share/zoneinfo/Etc/UTC /etc/localtime
 --perms 0644 --file @/etc/passwd /etc/passwd --perms 0644 --file @/etc/group /etc/group
 --perms 0644 --file @/etc/nsswitch.conf /etc/nsswitch.conf --perms 0644 --file @/etc/hosts /etc/hosts
 --proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /dev/null /proc/keys --dev /dev
@@ -106,6 +116,10 @@ func TestCompileShapes(t *testing.T) {
 		has  []string
 		lack []string
 	}{
+		"a file of /etc, by link":    {Policy{}, machine("/etc/ssl/openssl.cnf!", "/etc/ssl/cert.pem=>/srv/ca.pem").files("/etc/ssl/cert.pem"), []string{"--perms 0444 --file @/etc/ssl/cert.pem /etc/ssl/cert.pem --perms 0444 --file @/etc/ssl/openssl.cnf /etc/ssl/openssl.cnf"}, []string{"--ro-bind /etc", "--ro-bind /srv"}},
+		"a folder of /etc":           {Policy{}, machine("/etc/ssl/certs", "/etc/alternatives"), []string{"--ro-bind /etc/alternatives /etc/alternatives", "--ro-bind /etc/ssl/certs /etc/ssl/certs"}, []string{"--file @/etc/ssl/certs"}},
+		"private keys":               {Policy{}, machine("/etc/ssl/private", "/etc/ssl/cert.pem=>/etc/ssl/private/all.pem", "/etc/ssl/certs=>/etc/ssl/private", "/etc/pki/tls/cert.pem=>/etc/pki/tls/private/k").files("/etc/ssl/cert.pem", "/etc/pki/tls/cert.pem"), nil, []string{"/etc/ssl/", "/etc/pki"}},
+		"read a file of /etc":        {Policy{Read: []string{"/etc/services"}}, machine("/etc/services!"), []string{"--file @/etc/services /etc/services"}, []string{"--ro-bind /etc/services"}},
 		"split usr":                  {Policy{}, split, []string{"--ro-bind /bin /bin", "--ro-bind /lib32 /lib32"}, []string{"--symlink usr/bin /bin"}},
 		"merged usr, never both":     {Policy{}, machine(), []string{"--symlink usr/bin /bin"}, []string{"--ro-bind /usr/bin /bin"}},
 		"host network":               {Policy{Network: NetworkHost}, machine(), []string{"--unshare-all --share-net", "--ro-bind /run/resolve/stub.conf /etc/resolv.conf"}, nil},

@@ -66,35 +66,15 @@ func Observe(p Policy) (Facts, error) {
 		return f, err
 	}
 	f.Hostname = plainName(name, "localhost")
-	f.Homes = resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
-	f.Search = resolveAll(filepath.SplitList(os.Getenv("PATH")))
+	l := look{}
+	f.Homes = l.resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
+	f.Search = l.resolveAll(filepath.SplitList(os.Getenv("PATH")))
 	if r := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(r) {
-		f.Runtime = resolve(r)
+		f.Runtime = l.resolve(r)
 	}
-	observePaths(p, f.Paths)
+	l.paths(p, f.Paths)
 	f.Bubblewrap = findBubblewrap(bubblewrapPlaces, os.Getenv("PATH"), writableRoots(p, f))
 	return f, nil
-}
-
-func observePaths(p Policy, into map[string]Entry) {
-	for _, pattern := range systemPatterns() {
-		for _, path := range expand(pattern) {
-			into[path] = entryAt(path)
-		}
-	}
-	for _, path := range policyPaths(p) {
-		if filepath.IsAbs(path) {
-			into[path] = entryAt(path)
-		}
-	}
-	for _, path := range append(append([]string{}, p.Read...), p.Write...) {
-		if e := into[path]; e.Kind == EntryFolder {
-			into[path] = lint(path, e)
-		}
-	}
-	if e := into[p.Folder]; e.Kind == EntryFolder {
-		into[p.Folder] = lint(p.Folder, e)
-	}
 }
 
 // policyPaths are all paths of the host that a policy names, and the parents of its targets.
@@ -107,23 +87,6 @@ func policyPaths(p Policy) []string {
 		out = append(out, t.Source, filepath.Dir(filepath.Clean(t.Target)))
 	}
 	return out
-}
-
-func entryAt(path string) Entry {
-	path = filepath.Clean(path)
-	e := Entry{Kind: EntryMissing, Resolved: resolve(path)}
-	info, err := os.Stat(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			e.Fault = reason(err)
-		}
-		return e
-	}
-	e.Kind = kindOf(info.Mode())
-	if text, err := os.Readlink(path); err == nil {
-		e.Link = text
-	}
-	return e
 }
 
 func kindOf(m fs.FileMode) EntryKind {
@@ -181,32 +144,6 @@ func resolve(path string) string {
 		return path
 	}
 	return filepath.Join(resolve(parent), filepath.Base(path))
-}
-
-func resolveAll(paths []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			continue
-		}
-		if r := resolve(p); !seen[r] {
-			seen[r] = true
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-func expand(pattern string) []string {
-	if !strings.Contains(pattern, "*") {
-		return []string{pattern}
-	}
-	found, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil
-	}
-	return found
 }
 
 // plainName keeps a name only when it is safe as one field of a passwd or hosts line.

@@ -66,19 +66,25 @@ func (w *world) plan() *Plan {
 // inside runs a probe behind the walls of the world's policy and returns its output.
 func (w *world) inside(probe string, args ...string) string {
 	w.t.Helper()
-	out, err := w.try(probe, args...)
+	return w.insideOf(w.plan(), probe, args...)
+}
+
+// insideOf is inside for a plan that the test has changed.
+func (w *world) insideOf(plan *Plan, probe string, args ...string) string {
+	w.t.Helper()
+	out, err := w.try(plan, probe, args...)
 	require.NoError(w.t, err, "%s", out)
 	return out
 }
 
-func (w *world) try(probe string, args ...string) (string, error) {
+func (w *world) try(plan *Plan, probe string, args ...string) (string, error) {
 	w.t.Helper()
 	file, err := memory("output", nil)
 	require.NoError(w.t, err)
 	defer file.Close()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
 	defer cancel()
-	p, err := Default().Start(ctx, w.plan(), Command{Argv: append([]string{HelperTarget, "probe", probe}, args...), Stdout: file, Stderr: file})
+	p, err := Default().Start(ctx, plan, Command{Argv: append([]string{HelperTarget, "probe", probe}, args...), Stdout: file, Stderr: file})
 	require.NoError(w.t, err)
 	status := p.Wait()
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<20))

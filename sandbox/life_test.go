@@ -212,9 +212,9 @@ func TestItOutlivesTheThreadThatAskedForIt(t *testing.T) {
 
 func TestExitStatusIsPassedOn(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.try("exit")
+	_, err := w.try(w.plan(), "exit")
 	require.NoError(t, err)
-	_, err = w.try("exit", "a", "b", "c")
+	_, err = w.try(w.plan(), "exit", "a", "b", "c")
 	var status *exec.ExitError
 	require.ErrorAs(t, err, &status)
 	require.Equal(t, 3, status.ExitCode())

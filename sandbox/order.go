@@ -70,7 +70,7 @@ func (c *linux) links() {
 func countMounts(mounts []Mount) int {
 	n := 0
 	for _, m := range mounts {
-		if m.Kind != MountLink && m.Kind != MountFile && m.Kind != MountSeal {
+		if m.Kind != MountLink && m.Kind != MountFile && m.Kind != MountCopy && m.Kind != MountSeal {
 			n++
 		}
 	}

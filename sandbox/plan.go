@@ -26,7 +26,7 @@ type Plan struct {
 // MountKind says what stands at a mount's target.
 type MountKind string
 
-// The kinds of mounts. A link and a file are made on the private root and need no mount of their own.
+// The kinds of mounts. A link, a file and a copy are made on the private root and need no mount of their own.
 const (
 	MountReadOnly  MountKind = "read-only"  // a file or folder of the host
 	MountReadWrite MountKind = "read-write" // a file or folder of the host
@@ -35,19 +35,21 @@ const (
 	MountDev       MountKind = "dev"
 	MountLink      MountKind = "link" // Source is the text of the link
 	MountFile      MountKind = "file" // Data is its content
+	MountCopy      MountKind = "copy" // a regular file of the host as it is at the start
 	MountMask      MountKind = "mask" // a device that cannot be opened, over a file
 	MountSeal      MountKind = "seal" // what stands there becomes read-only
 )
 
 // Mount is one thing that is visible inside.
 type Mount struct {
-	Kind   MountKind `json:"kind"`
-	Source string    `json:"source,omitempty"`
-	Target string    `json:"target"`
-	Size   Size      `json:"size,omitempty"`
-	Mode   uint32    `json:"mode,omitempty"`
-	Data   []byte    `json:"-"`
-	Why    string    `json:"why"`
+	Kind     MountKind `json:"kind"`
+	Source   string    `json:"source,omitempty"`
+	Target   string    `json:"target"`
+	Size     Size      `json:"size,omitempty"`
+	Mode     uint32    `json:"mode,omitempty"`
+	Optional bool      `json:"optional,omitempty"` // a copy whose source is gone or closed to us when the plan starts is left out
+	Data     []byte    `json:"-"`
+	Why      string    `json:"why"`
 }
 
 // String says the mount as a sentence.
@@ -73,6 +75,11 @@ func (m Mount) what() string {
 		return fmt.Sprintf("%s is a link to %s", target, quoted(m.Source))
 	case MountFile:
 		return fmt.Sprintf("%s is written for the sandbox, %d bytes", target, len(m.Data))
+	case MountCopy:
+		if m.Source == m.Target {
+			return target + " is a copy of the host's, read-only"
+		}
+		return fmt.Sprintf("%s is a copy of the host's %s, read-only", target, quoted(m.Source))
 	case MountMask:
 		return target + " cannot be opened"
 	case MountSeal:
@@ -82,7 +89,9 @@ func (m Mount) what() string {
 }
 
 // shows reports whether the mount brings something of the host into view.
-func (m Mount) shows() bool { return m.Kind == MountReadOnly || m.Kind == MountReadWrite }
+func (m Mount) shows() bool {
+	return m.Kind == MountReadOnly || m.Kind == MountReadWrite || m.Kind == MountCopy
+}
 
 // Guarantee is one thing that a plan holds, or does not.
 type Guarantee struct {

@@ -57,6 +57,8 @@ func setProbes() {
 		"write":     each(openWrite),
 		"create":    each(create),
 		"chmod":     each(func(path string) error { return os.Chmod(path, 0o755) }),
+		"remove":    each(os.Remove),
+		"mode":      each(mode),
 		"list":      each(list),
 		"connect":   each(connect),
 		"lookup":    each(lookup),
@@ -107,6 +109,14 @@ func openWrite(path string) error {
 }
 
 func create(path string) error { return os.WriteFile(path, []byte("made inside"), 0o600) }
+
+func mode(path string) error {
+	info, err := os.Stat(path)
+	if err == nil {
+		fmt.Print(info.Mode(), " ")
+	}
+	return err
+}
 
 func list(path string) error {
 	names, err := os.ReadDir(path)

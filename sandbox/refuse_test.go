@@ -47,6 +47,7 @@ func TestCompileRefusesPaths(t *testing.T) {
 		"missing interpreter":         {Policy{Prefixes: []string{"/gone"}}, machine(), "interpreter", "/gone", "does not exist"},
 		"interpreter at home":         {Policy{Prefixes: []string{"/home/ada"}}, machine(), "interpreter", "/home/ada", "too broad"},
 		"helper is a folder":          {Policy{Helper: "/d"}, machine("/d"), "helper", "/d", "is not a file"},
+		"hidden file of the system":   {Policy{Hide: []string{"/etc/services"}}, machine("/etc/services!"), "hide", "/etc/services", "needs"},
 		"relative hide":               {Policy{Hide: []string{"x"}}, machine(), "hide", "x", "not an absolute path"},
 		"zero byte":                   {Policy{HomeTarget: "/a\x00b"}, machine(), "mount", "/a\x00b", "zero byte"},
 	}

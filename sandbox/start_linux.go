@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -68,69 +66,6 @@ func setOutput(cmd *exec.Cmd, c Command) {
 	if c.Stderr != nil {
 		cmd.Stderr = c.Stderr
 	}
-}
-
-// donation owns what is handed to bwrap for its own use: the options, the data of files, the end of the info pipe.
-// bwrap closes each after use, so none reaches the command inside.
-type donation struct {
-	first int
-	files []*os.File
-}
-
-func (d *donation) give(f *os.File) string {
-	d.files = append(d.files, f)
-	return strconv.Itoa(d.first + len(d.files) - 1)
-}
-
-func (d *donation) close() {
-	for _, f := range d.files {
-		f.Close()
-	}
-}
-
-// fill prepares every descriptor and returns the reading end of the info pipe and the number of the options' descriptor.
-func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD string, err error) {
-	var faults []error
-	options := arguments(plan, func(m Mount) string {
-		f, err := memory("data", m.Data)
-		if err != nil {
-			faults = append(faults, err)
-			return "-1"
-		}
-		return d.give(f)
-	})
-	if err := errors.Join(faults...); err != nil {
-		return nil, "", err
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, "", err
-	}
-	options = append(options, "--info-fd", d.give(w))
-	if !endsItself {
-		options = append(options, "--die-with-parent")
-	}
-	args, err := memory("options", []byte(strings.Join(options, "\x00")))
-	if err != nil {
-		return nil, "", errors.Join(err, r.Close())
-	}
-	return r, d.give(args), nil
-}
-
-// memory is a file without a name, positioned at its beginning.
-func memory(name string, data []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("kernel-launch-"+name, unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("memory file for %s: %w", name, err)
-	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.Write(data); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // launch forks on a thread of its own that lives until the sandbox has ended: the kernel sends the death signal when

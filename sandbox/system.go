@@ -62,6 +62,9 @@ var etcPaths = []systemPath{
 	{"/var/cache/fontconfig", "the index of the system's fonts: without it every start makes its own"},
 }
 
+// etcSecrets hold private keys: a name of etcPaths that leads there is left out.
+var etcSecrets = []string{"/etc/ssl/private", "/etc/pki/tls/private"}
+
 // procReadOnly are parts of /proc that can be written through it: /proc/sys names kernel.core_pattern, which runs a
 // program on the host; /proc/pressure takes requests that the host's kernel works on.
 var procReadOnly = []string{"/proc/sys", "/proc/pressure"}

@@ -156,3 +156,49 @@ func TestPlainName(t *testing.T) {
 	}
 	assert.Equal(t, "ada.l-1", plainName("ada.l-1", "user"))
 }
+
+func TestALookFindsWhatEachPathIs(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(base+"/real/sub/deep", 0o755))
+	require.NoError(t, os.WriteFile(base+"/real/file", nil, 0o600))
+	for name, to := range map[string]string{
+		"link": base + "/real", "relative": "real/sub", "chain": "relative", "up": "real/sub/../file", "dangling": "gone/x", "loop": "loop",
+		"real/sub/back": "../..", "tofile": "link/file",
+	} {
+		require.NoError(t, os.Symlink(to, base+"/"+name))
+	}
+	var paths []string
+	for _, p := range []string{
+		"", "/real", "/real/file", "/real/file/x", "/link", "/link/", "/link/sub/deep", "/link/file", "/relative/deep", "/chain/deep/..", "/chain/back/link/file",
+		"/up", "/dangling", "/dangling/y", "/loop", "/loop/y", "/gone/a/b", "/link/gone", "/link/../real", "/tofile", "/tofile/z", "/chain", "/real/sub/back",
+	} {
+		paths = append(paths, base+p)
+	}
+	l := look{}
+	for range 2 { // what is remembered says the same
+		for _, p := range append(paths, "/", "/etc", "/proc/self/exe") {
+			want := Entry{Kind: EntryMissing, Resolved: resolve(p)}
+			info, err := os.Stat(filepath.Clean(p))
+			switch {
+			case err == nil:
+				want.Kind = kindOf(info.Mode())
+				want.Link, _ = os.Readlink(filepath.Clean(p))
+			case !os.IsNotExist(err):
+				want.Fault = reason(err)
+			}
+			assert.Equal(t, want, l.entry(p), p)
+			assert.Equal(t, want.Resolved, l.resolve(p), p)
+		}
+	}
+}
+
+func TestPatternsNameWhatTheirFolderHolds(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"java-17", "java-21", "java", "javac-1", "R"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	at := func(name string) string { return dir + string(filepath.Separator) + name }
+	got := expand([]string{at("java-*"), at("R"), at("gone"), at("none-*"), at("nowhere/x-*")})
+	assert.ElementsMatch(t, []string{at("java-17"), at("java-21"), at("R"), at("gone")}, got)
+}

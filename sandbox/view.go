@@ -23,11 +23,12 @@ func (c *linux) system() {
 	c.names()
 }
 
-// systemPath makes a link into what is shown again, as a link: it costs no mount. Everything else is bound by its real
-// path, since bubblewrap refuses to bind over a link.
+// systemPath makes a link into what is shown again, as a link: it costs no mount. A file of /etc is copied, which costs a
+// start less than a mount; who changes such a file replaces it, which a mount of the old one would not follow either.
+// Everything else is bound by its real path, since bubblewrap refuses to bind over a link.
 func (c *linux) systemPath(path, why string) {
 	e := c.entry(path)
-	if e.Kind != EntryFolder && e.Kind != EntryFile {
+	if e.Kind != EntryFolder && e.Kind != EntryFile || inAny(e.Resolved, etcSecrets) {
 		return
 	}
 	if e.Link != "" && e.Resolved != path && c.visible(e.Resolved) {
@@ -36,6 +37,10 @@ func (c *linux) systemPath(path, why string) {
 			text = e.Resolved // a longer chain of links, part of which may not be shown
 		}
 		c.add(Mount{Kind: MountLink, Source: text, Target: path, Why: why})
+		return
+	}
+	if e.Kind == EntryFile && below(path, "/etc") {
+		c.add(Mount{Kind: MountCopy, Source: e.Resolved, Target: path, Mode: 0o444, Optional: true, Why: why})
 		return
 	}
 	c.add(Mount{Kind: MountReadOnly, Source: e.Resolved, Target: path, Why: why})
@@ -127,6 +132,7 @@ func (c *linux) names() {
 	c.file("/etc/hosts", "127.0.0.1 "+local+"\n::1 "+local+" ip6-localhost ip6-loopback\n", "names of this machine")
 }
 
+// bindFile is for what a host that changes its network rewrites in place: a copy would stay as it was.
 func (c *linux) bindFile(path, why string) {
 	if e := c.entry(path); e.Kind == EntryFile {
 		c.add(Mount{Kind: MountReadOnly, Source: e.Resolved, Target: path, Why: why})

@@ -78,7 +78,7 @@ func (r *reader) folder(key, name string, k *yaml.Node, others []scope) (scope, 
 }
 
 func (r *reader) profile(key, name string, k *yaml.Node, _ []scope) (scope, bool) {
-	if !environmentName.MatchString(name) {
+	if !environmentName(name) {
 		r.fault(k, key, "%s is no name of a profile: letters, digits, \".\", \"_\" and \"-\", the first a letter or digit, 64 at most", quote(name))
 		return scope{}, false
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -87,21 +86,15 @@ func timeout(s string) (time.Duration, error) {
 	return d, err
 }
 
-var (
-	environmentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	variableName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	headerName      = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-)
-
 func environment(s string) (string, error) {
-	if !environmentName.MatchString(s) {
+	if !environmentName(s) {
 		return "", fmt.Errorf("%s is no name of an environment: letters, digits, \".\", \"_\" and \"-\", the first a letter or digit, 64 at most", quote(s))
 	}
 	return s, nil
 }
 
 func variable(s string) (string, error) {
-	if !variableName.MatchString(s) {
+	if !variableName(s) {
 		return "", fmt.Errorf("%s is no name of a variable", quote(s))
 	}
 	return s, nil
@@ -168,7 +161,7 @@ func normalRule(s string) string {
 }
 
 func header(s string) (string, error) {
-	if !headerName.MatchString(s) {
+	if !headerName(s) {
 		return "", fmt.Errorf("%s is no name of a header", quote(s))
 	}
 	return s, nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -58,24 +59,29 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
+// Compiled at the first fault: every start of a kernel would pay for them, and few files have one.
 var (
-	yamlLine   = regexp.MustCompile(`^yaml: line (\d+): `)
-	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	yamlLine   = expression(`^yaml: line (\d+): `)
+	yamlAnchor = expression(`^unknown anchor '(.*)' referenced$`)
 	// fromParser are the library's grammar errors: it counts their lines from 0, those of the scanner from 1.
-	fromParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate %|incompatible YAML))`)
+	fromParser = expression(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate %|incompatible YAML))`)
 )
+
+func expression(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // syntaxFault gives the library's error the line that a person would point at. The library leaves out the first line's number.
 func syntaxFault(file string, data []byte, err error) *FaultError {
 	what, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 		what = err.Error()[len(m[0]):]
 		line, _ = strconv.Atoi(m[1]) // digits only; too many of them leave 0
-		if fromParser.MatchString(what) {
+		if fromParser().MatchString(what) {
 			line++
 		}
 	}
-	if m := yamlAnchor.FindStringSubmatch(what); m != nil {
+	if m := yamlAnchor().FindStringSubmatch(what); m != nil {
 		if at := bytes.Index(data, []byte("*"+m[1])); at >= 0 {
 			line = 1 + bytes.Count(data[:at], []byte("\n"))
 		}

@@ -1,0 +1,108 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// donation owns what is handed to bwrap for its own use: the options, the data of files, the files to copy, the end of
+// the info pipe. bwrap closes each after use, so none reaches the command inside.
+type donation struct {
+	first int
+	files []*os.File
+}
+
+func (d *donation) give(f *os.File) string {
+	d.files = append(d.files, f)
+	return strconv.Itoa(d.first + len(d.files) - 1)
+}
+
+func (d *donation) close() {
+	for _, f := range d.files {
+		f.Close()
+	}
+}
+
+// fill prepares every descriptor and returns the reading end of the info pipe and the number of the options' descriptor.
+func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD string, err error) {
+	var faults []error
+	options := arguments(plan, func(m Mount) string {
+		f, err := content(m)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if f == nil {
+			return ""
+		}
+		return d.give(f)
+	})
+	if err := errors.Join(faults...); err != nil {
+		return nil, "", err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, "", err
+	}
+	options = append(options, "--info-fd", d.give(w))
+	if !endsItself {
+		options = append(options, "--die-with-parent")
+	}
+	args, err := memory("options", []byte(strings.Join(options, "\x00")))
+	if err != nil {
+		return nil, "", errors.Join(err, r.Close())
+	}
+	return r, d.give(args), nil
+}
+
+// content is the file that bwrap reads a mount from, nil for an optional one that cannot be had.
+func content(m Mount) (*os.File, error) {
+	if m.Kind != MountCopy {
+		return memory("data", m.Data)
+	}
+	f, err := openRegular(m.Source)
+	if err == nil {
+		return f, nil
+	}
+	if m.Optional && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("copying %s to %s: %w", quoted(m.Source), quoted(m.Target), err)
+}
+
+// openRegular opens for reading what must be a regular file. What became a pipe since the plan was made must not hold up the start.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file any more")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// memory is a file without a name, positioned at its beginning.
+func memory(name string, data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("kernel-launch-"+name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memory file for %s: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(data); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
