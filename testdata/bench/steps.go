@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// step names of a start, by the program that begins.
+var steps = []struct{ program, what string }{
+	{"bwrap", "launcher's own work: spawn → bwrap exec'd"},
+	{"inner", "spawn → inside begins (bwrap and its mounts done)"},
+	{"stub", "spawn → stub begins (inside said hello, proxy listens, order carried out)"},
+	{"python", "spawn → the kernel's program begins"},
+}
+
+// measureSteps says where a start's time goes before the kernel's program begins, with and without the proxy.
+func measureSteps(ctx context.Context, w *world) ([]Row, error) {
+	kinds := []kind{allowlistKernel, noneKernel}
+	found := make([]map[string][]float64, len(kinds))
+	_, err := inTurns(max(w.n, 21), len(kinds), func(i int) (float64, error) {
+		moments, err := w.timeSteps(ctx, kinds[i])
+		if err != nil {
+			return 0, err
+		}
+		if found[i] == nil {
+			found[i] = map[string][]float64{}
+			return 0, nil // the first fills caches
+		}
+		for _, m := range moments {
+			found[i][m.program] = append(found[i][m.program], milliseconds(m.after))
+		}
+		return 0, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	for _, s := range steps {
+		if values := found[0][s.program]; len(values) > 0 {
+			rows = append(rows, alone(s.what, "ms", values))
+		}
+	}
+	if len(rows) == 0 || rows[0].What != steps[0].what {
+		return nil, errors.New("no bwrap was seen to begin")
+	}
+	rows[0] = rows[0].bar("value", 8)
+	cost := against("spawn → the kernel's program begins, allowlist against none", "ms", found[0]["python"], found[1]["python"])
+	return append(rows, cost.bar("less", 2)), nil
+}
+
+func (w *world) timeSteps(ctx context.Context, k kind) ([]moment, error) {
+	file, _, err := w.connection()
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	argv := k.argv(w, file)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.environ, w.folder, nil, nil
+	program := filepath.Base(w.command[0])
+	moments, err := beginnings(cmd, program)
+	if err != nil {
+		return nil, err
+	}
+	for i := range moments {
+		if moments[i].program == program {
+			moments[i].program = "python"
+		}
+	}
+	return moments, nil
+}
