@@ -21,6 +21,10 @@ const (
 	changedWorse = "what the plan brings has changed from what was approved: running kernels cannot run on"
 )
 
+// Worse says that the environment is as it was, and that what the plan brings would take something from running kernels that the plan did not say. It can
+// go into a generation of its own: Plan.Apart.
+func (e *ChangedError) Worse() bool { return e.Why == changedWorse }
+
 func (e *ChangedError) Error() string {
 	var what []string
 	for i, c := range e.Changes {

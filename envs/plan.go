@@ -43,6 +43,13 @@ type Plan struct {
 	After  restart.Snapshot `json:"after"` // as far as metadata tells: modules of what comes are not known
 }
 
+// Apart is the same change, made beside the tree that running kernels have: they keep what they run, and have to restart for it.
+func (p *Plan) Apart() *Plan {
+	q := *p
+	q.Additive, q.Alternative = false, nil
+	return &q
+}
+
 // PlannedFile is one file that a plan brings in.
 type PlannedFile struct {
 	Name     string   `json:"name"` // normalised

@@ -214,6 +214,10 @@ func (k *Kernel) denials() func(egress.Event) {
 		if e.Verdict != egress.Deny || !told.add(e.Host) {
 			return
 		}
-		fmt.Fprintf(k.err, "kernel-launch: refused %s:%d (%s)\n", e.Host, e.Port, e.Code)
+		line := fmt.Sprintf("kernel-launch: refused %s:%d (%s)", e.Host, e.Port, e.Code)
+		if e.Code == egress.CodeNotListed || e.Code == egress.CodePortNotListed {
+			line += fmt.Sprintf("; to allow it, add \"%s:%d\" to egress.allow in config.yaml and restart the kernel", e.Host, e.Port)
+		}
+		fmt.Fprintln(k.err, line)
 	}
 }

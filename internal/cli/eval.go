@@ -143,7 +143,6 @@ func (o *kernelOutput) Write(p []byte) (int, error) {
 type cell struct {
 	app            *app
 	stdout, stderr []byte // kept for JSON only
-	result         string
 	failure        *jupyter.Exception
 	status         string
 }

@@ -212,15 +212,20 @@ func (x *change) show(r *report, p *envs.Plan) error {
 	return err
 }
 
-// apply carries the plan out. What was approved by --yes is the request: when the ground has moved meanwhile, it is planned once more. What was approved by
-// its id is that plan and no other.
+// apply carries the plan out. What was approved by --yes is the request: when the ground has moved meanwhile it is planned once more, and what turns out to
+// disturb running kernels goes into a generation. What was approved by its id, or at a terminal, is that plan and no other.
 func (x *change) apply(ctx context.Context, r *report, p *envs.Plan) error {
 	done, err := x.installer.Apply(ctx, p)
-	if as(err, new(*envs.ChangedError)) && x.id == "" && x.yes {
-		if p, err = x.plan(ctx); err != nil {
-			return err
+	var changed *envs.ChangedError
+	for range 2 {
+		if !x.yes || x.id != "" || !as(err, &changed) {
+			break
 		}
-		if err := x.show(r, p); err != nil || p.Unchanged {
+		if changed.Worse() {
+			p = p.Apart()
+		} else if p, err = x.plan(ctx); err != nil {
+			return err
+		} else if err := x.show(r, p); err != nil || p.Unchanged {
 			return err
 		}
 		done, err = x.installer.Apply(ctx, p)
