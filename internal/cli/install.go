@@ -176,7 +176,24 @@ func (x *change) open(r *report) error {
 	if x.installer.Dirs, err = launcher.Dirs(x.app.getenv); err != nil {
 		return err
 	}
-	x.installer.Store, err = x.app.store("")
+	if x.installer.Store, err = x.app.store(""); err != nil {
+		return err
+	}
+	return x.allowed(cfg)
+}
+
+// allowed refuses what no approval can allow.
+func (x *change) allowed(cfg *launcher.Config) error {
+	if cfg.Install.Approve == "never" && !x.dry {
+		return &refusedError{"installs are switched off: install.approve is never", "ask whoever wrote config.yaml"}
+	}
+	e, err := x.installer.Store.Get(x.env)
+	if err == nil && e.Language != envs.Python {
+		return &refusedError{"installs into an R environment are not in this version", "install it into that R, which the environment sees: " + e.Interpreter.Path}
+	}
+	if x.id != "" {
+		return nil // the plan names its environment
+	}
 	return err
 }
 

@@ -94,7 +94,7 @@ type ValueSource struct {
 
 // Install holds how packages get into an environment.
 type Install struct {
-	Approve string        // "ask" or "never"
+	Approve string        // "ask", or "never": nothing is installed, whoever approves it
 	Prefer  string        // "additive" or "newest"
 	Source  bool          // source packages are allowed without asking again
 	MinAge  time.Duration // files younger than this are not considered

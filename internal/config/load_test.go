@@ -66,7 +66,7 @@ egress:
   close_on_deny: false
   log: none
   bounds: {connections: 8, head: 32KiB, fields: 50, head_time: 5s, dial: 1m, idle: 1h}
-install: {approve: never, prefer: newest, source: true, min_age: 7d, index: "http://127.0.0.1:1/simple", uv: ~/bin/uv}
+install: {approve: never, prefer: newest, source: true, min_age: 0, index: "http://127.0.0.1:1/simple", uv: ~/bin/uv}
 restart: {when: never}
 hooks: {after_install: [], before_restart: [], after_restart: []}
 `)
@@ -83,7 +83,7 @@ hooks: {after_install: [], before_restart: [], after_restart: []}
 	assert.Len(t, c.Egress.Pins, 1)
 	assert.Equal(t, egress.Screen("strict"), c.Egress.Screen)
 	assert.Equal(t, egress.Bounds{Connections: 8, Head: 32 << 10, Fields: 50, HeadTime: 5 * time.Second, Dial: time.Minute, Idle: time.Hour}, c.Egress.Bounds)
-	assert.Equal(t, Install{Approve: "never", Prefer: "newest", Source: true, MinAge: 7 * 24 * time.Hour, Index: "http://127.0.0.1:1/simple", UV: filepath.Join(home, "bin", "uv")}, c.Install)
+	assert.Equal(t, Install{Approve: "never", Prefer: "newest", Source: true, Index: "http://127.0.0.1:1/simple", UV: filepath.Join(home, "bin", "uv")}, c.Install)
 	assert.Equal(t, "never", c.Restart.When)
 	assert.Equal(t, []Origin{{File: w.s.User, Line: 5}}, c.Origins("sandbox.network"))
 	assert.Equal(t, "config.yaml:5", c.Origins("sandbox.network")[0].String())
