@@ -21,15 +21,7 @@ func (a *app) envCommand() *cobra.Command {
 
 // store opens the environments by the configuration of the current folder.
 func (a *app) store(profile string) (*envs.Store, error) {
-	d, err := launcher.Dirs(a.getenv)
-	if err != nil {
-		return nil, err
-	}
-	folder, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := launcher.LoadConfig(d, folder, profile)
+	cfg, err := a.config(profile)
 	if err != nil {
 		return nil, err
 	}

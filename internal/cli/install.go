@@ -165,9 +165,7 @@ func (x *change) open(r *report) error {
 		return err
 	}
 	if x.env == "" {
-		if x.env = cfg.Env; x.env == "" {
-			x.env = "default"
-		}
+		x.env = environmentOf(cfg)
 		r.Environment = x.env
 	}
 	x.installer.When = cfg.Restart.When

@@ -121,22 +121,18 @@ func (a *app) spec(policy policyFlags) (launcher.Spec, error) {
 
 // defaultEnvironment is the one that the configuration names for this folder, else "default".
 func (a *app) defaultEnvironment(profile string) (string, error) {
-	d, err := launcher.Dirs(a.getenv)
+	cfg, err := a.config(profile)
 	if err != nil {
 		return "", err
 	}
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	cfg, err := launcher.LoadConfig(d, folder, profile)
-	if err != nil {
-		return "", err
-	}
+	return environmentOf(cfg), nil
+}
+
+func environmentOf(cfg *launcher.Config) string {
 	if cfg.Env != "" {
-		return cfg.Env, nil
+		return cfg.Env
 	}
-	return "default", nil
+	return "default"
 }
 
 // planJSON is a plan for tools. Values of variables are not in it: some are secrets.
