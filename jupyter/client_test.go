@@ -383,7 +383,7 @@ func TestDialWithoutPorts(t *testing.T) {
 func TestIRkernel(t *testing.T) {
 	r, err := exec.LookPath("R")
 	if err != nil {
-		t.Skip("no R on this machine")
+		t.Fatal("R is not on PATH: make test installs it")
 	}
 	k := startKernel(t, testConnection(t, NewKey(), "hmac-sha256"), func(file string) []string {
 		return []string{r, "--vanilla", "--no-echo", "-e", "IRkernel::main()", "--args", file}
