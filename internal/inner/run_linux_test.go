@@ -298,7 +298,7 @@ func TestAnInterruptThatTheInsideSawItselfIsNotDoubled(t *testing.T) {
 
 	j = jailed(t)
 	require.NoError(t, j.start(t, "/usr/bin/python3", "-uISc", strings.Replace(counting, "print('ready')", "os.kill(1, signal.SIGINT); hit(); print('ready')", 1)))
-	j.says(t, "ready") // an editor has hit every process; now the launcher forwards its own
+	j.says(t, "ready")                // an editor has hit every process; now the launcher forwards its own
 	time.Sleep(40 * time.Millisecond) // as long as the launcher holds it back, so that process 1 has seen its own
 	require.NoError(t, j.Signal(int(syscall.SIGINT)))
 	out, _ = j.wait(t)
