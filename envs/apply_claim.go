@@ -40,7 +40,7 @@ func newClaim(environment, plan string) claim {
 	}
 	return claim{
 		Schema: 1, Environment: environment, Plan: plan, State: claimWorking, Time: time.Now().UTC().Truncate(time.Second),
-		Host: host, Pid: os.Getpid(), Token: startToken(os.Getpid()),
+		Host: host, Pid: os.Getpid(), Token: StartToken(os.Getpid()),
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// startToken tells one process from a later one with the same number. It is empty when the process cannot be read.
-func startToken(pid int) string {
+// StartToken tells one process from a later one with the same number: boot id and start time in clock ticks. It is empty when the process cannot be read.
+func StartToken(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""

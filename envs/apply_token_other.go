@@ -2,5 +2,5 @@
 
 package envs
 
-// startToken: the lock decides everywhere; here nothing more explains it than the number.
-func startToken(int) string { return "" }
+// StartToken is empty here: the lock decides everywhere, and nothing more explains it than the number.
+func StartToken(int) string { return "" }

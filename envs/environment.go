@@ -34,7 +34,12 @@ func (e *Environment) Dir() string { return e.dir }
 func (e *Environment) Current() string { return filepath.Join(e.dir, "current") }
 
 // Tree is the folder of the current generation.
-func (e *Environment) Tree() string { return filepath.Join(e.dir, "gen", strconv.Itoa(e.Generation)) }
+func (e *Environment) Tree() string { return e.TreeOf(e.Generation) }
+
+// TreeOf is the folder of a generation, which need not be there any more.
+func (e *Environment) TreeOf(generation int) string {
+	return filepath.Join(e.dir, "gen", strconv.Itoa(generation))
+}
 
 func (e *Environment) genLock(n int) string {
 	return filepath.Join(e.dir, "gen", strconv.Itoa(n)+".lock")

@@ -15,10 +15,6 @@ import (
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
 )
 
-func (e *Environment) treeOf(generation int) string {
-	return filepath.Join(e.dir, "gen", strconv.Itoa(generation))
-}
-
 // newGeneration makes a tree that is e's less what drop names, with files shared between the two: nothing in a tree is ever written to. It is nobody's
 // until the manifest names it; what a crash leaves is collected. The writer's lock must be held.
 func (e *Environment) newGeneration(drop map[string]bool) (next *Environment, err error) {
@@ -172,7 +168,7 @@ func (e *Environment) scrap(n int) error {
 		return missingIsNone(err)
 	}
 	away := filepath.Join(e.dir, "gen", gone+uuid.NewString())
-	err = missingIsNone(os.Rename(e.treeOf(n), away))
+	err = missingIsNone(os.Rename(e.TreeOf(n), away))
 	if err == nil {
 		err = os.Remove(e.genLock(n))
 	}

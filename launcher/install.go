@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/kernel-launch/kernel-launch/envs"
@@ -83,7 +82,7 @@ func (i Installer) judge(environment string, after restart.Snapshot, inPlace boo
 		if !strings.EqualFold(r.Environment, environment) {
 			continue
 		}
-		before, err := e.SnapshotOf(treeOf(e, r.Generation))
+		before, err := e.SnapshotOf(e.TreeOf(r.Generation))
 		if err != nil {
 			return nil, fmt.Errorf("what kernel %s runs: %w", r.ID, err)
 		}
@@ -122,7 +121,7 @@ func (i Installer) Standing(r Record) (*restart.Judgement, error) {
 	if err != nil || e.Generation == r.Generation {
 		return nil, err
 	}
-	before, err := e.SnapshotOf(treeOf(e, r.Generation))
+	before, err := e.SnapshotOf(e.TreeOf(r.Generation))
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +131,4 @@ func (i Installer) Standing(r Record) (*restart.Judgement, error) {
 	}
 	j := restart.Judge(restart.Kernel{ID: r.ID, Generation: r.Generation}, restart.Diff(before, after), false)
 	return &j, nil
-}
-
-// treeOf is the folder of a generation that may not be the current one.
-func treeOf(e *envs.Environment, generation int) string {
-	return filepath.Join(e.Dir(), "gen", strconv.Itoa(generation))
 }

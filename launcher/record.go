@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
+	"github.com/kernel-launch/kernel-launch/envs"
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -54,7 +55,7 @@ func register(k *Kernel) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &record{Record: Record{Schema: 1, PID: os.Getpid(), Start: startToken(os.Getpid()), Started: k.started.UTC(), dir: dir}}
+	r := &record{Record: Record{Schema: 1, PID: os.Getpid(), Start: envs.StartToken(os.Getpid()), Started: k.started.UTC(), dir: dir}}
 	if err := r.claim(); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestARecordSaysWhatRunsAndGoesWithIt(t *testing.T) {
 	got := all[0]
 	assert.Equal(t, k.ID(), got.ID)
 	assert.Equal(t, os.Getpid(), got.PID)
-	assert.Equal(t, startToken(os.Getpid()), got.Start)
+	assert.Equal(t, envs.StartToken(os.Getpid()), got.Start)
 	assert.Equal(t, "default", got.Environment)
 	assert.Equal(t, 3, got.Generation)
 	assert.Equal(t, "/work", got.Folder)
@@ -89,11 +89,11 @@ func TestADeadLauncherIsNotListedAndSweptAway(t *testing.T) {
 }
 
 func TestAStartTokenTellsProcessesApart(t *testing.T) {
-	own := startToken(os.Getpid())
+	own := envs.StartToken(os.Getpid())
 	assert.NotEmpty(t, own)
-	assert.Equal(t, own, startToken(os.Getpid()))
-	assert.NotEqual(t, own, startToken(1)) // a parent may have started within the same tick
-	assert.Empty(t, startToken(1<<30))
+	assert.Equal(t, own, envs.StartToken(os.Getpid()))
+	assert.NotEqual(t, own, envs.StartToken(1)) // a parent may have started within the same tick
+	assert.Empty(t, envs.StartToken(1<<30))
 }
 
 func TestAControlSocketBelowALongPath(t *testing.T) {
