@@ -74,15 +74,30 @@ func (k *Kernel) begin(ctx context.Context) error {
 	if p.Connection == nil {
 		return nil // a command, not a kernel: nobody looks for it
 	}
+	if err := k.enlist(); err != nil {
+		k.Kill()
+		return err
+	}
+	go sweep(p.host.dirs)
+	return nil
+}
+
+// enlist puts the kernel where others find it, unless it has ended meanwhile: nothing would take it off again.
+func (k *Kernel) enlist() error {
 	r, err := register(k)
 	if err != nil {
 		return err
 	}
 	k.mu.Lock()
-	k.record = r
-	k.release = append(k.release, r.remove)
+	over := k.finished
+	if !over {
+		k.record = r
+		k.release = append(k.release, r.remove)
+	}
 	k.mu.Unlock()
-	go sweep(p.host.dirs)
+	if over {
+		r.remove()
+	}
 	return nil
 }
 

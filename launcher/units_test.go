@@ -212,6 +212,15 @@ func TestARecordThatWasRemovedIsNotWrittenAgain(t *testing.T) {
 	none.update(Running, k.plan) // a command has none
 }
 
+func TestAKernelThatEndsAtOnceIsNotListedForEver(t *testing.T) {
+	d, k := stand(t)
+	k.finished = true
+	require.NoError(t, k.enlist())
+	left, err := os.ReadDir(filepath.Join(d.Runtime, "kernels"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestARequestThatIsNoJSONIsAnswered(t *testing.T) {
 	_, k := stand(t)
 	r, err := register(k)
