@@ -173,7 +173,8 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 			return err
 		}
 	}
-	order := link.Order{Argv: p.Command, Env: p.Sandbox.Environment, Dir: p.Sandbox.Dir, OOM: oomScore}
+	order := orderFor(p.Sandbox, l.process)
+	order.Argv, order.Env, order.Dir = p.Command, p.Sandbox.Environment, p.Sandbox.Dir
 	if p.Connection != nil {
 		data, err := p.inside()
 		if err != nil {

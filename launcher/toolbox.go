@@ -56,7 +56,9 @@ func (t toolbox) run(ctx context.Context, tool envs.Tool) error {
 	if dir == "" {
 		dir = plan.Dir
 	}
-	if err := l.link.Start(ctx, link.Order{Argv: tool.Argv, Env: tool.Env, Dir: dir, OOM: oomScore}); err != nil {
+	order := orderFor(plan, l.process)
+	order.Argv, order.Env, order.Dir = tool.Argv, tool.Env, dir
+	if err := l.link.Start(ctx, order); err != nil {
 		return failedTool(tool, err)
 	}
 	select {
@@ -91,6 +93,7 @@ func (t toolbox) policy(tool envs.Tool) sandbox.Policy {
 		RealHome: t.dirs.Home,
 		Helper:   t.helper,
 		Limits:   sandbox.Limits{Tmp: 4 << 30, Shm: 1 << 30},
+		Links:    "allow", // what an installer makes is judged before any of it is used
 	}
 	for _, b := range tool.ReadOnly {
 		if b.Source == b.Target { // an interpreter, or a part of the system, which is there already

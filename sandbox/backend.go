@@ -23,7 +23,8 @@ type Backend interface {
 type Command struct {
 	Argv           []string   // Argv[0] is absolute inside
 	Files          []*os.File // become descriptors 3, 4, … inside; they stay the caller's to close
-	Stdout, Stderr *os.File   // nil is /dev/null, as descriptor 0 always is
+	Stdin          *os.File   // nil is /dev/null; never a terminal of the caller's
+	Stdout, Stderr *os.File   // nil is /dev/null
 
 	// EndsItself says that the command ends by itself when whoever holds the other end of Files has gone. Then bubblewrap is not told to die with its
 	// parent: killed between its fork and its go-ahead to the child, it would leave that child waiting for ever.
@@ -39,4 +40,8 @@ type Process interface {
 	// Wait returns when all is gone: nil for exit status 0, an *exec.ExitError for another one (128 + signal for a signal).
 	Wait() error
 	Done() <-chan struct{}
+	// Islands are the read-only folders in writable ones, as they were mounted.
+	Islands() []Island
+	// Hit says which limit ended the command, or kept it from going on; nil when none is known to have. It may be asked after Done.
+	Hit() *LimitHit
 }

@@ -23,6 +23,8 @@ type Facts struct {
 	Search      []string         // the absolute folders on PATH, as far as they exist resolved
 	Runtime     string           // the user's runtime folder, where session sockets live
 	Bubblewrap  string           // the program's path, resolved; empty when it was not found
+	Landlock    int              // the version of the kernel's Landlock interface; 0 when there is none
+	Project     string           // the resolved root of the project around the policy's folder; empty when there is none
 	Paths       map[string]Entry // every path that the policy or the system list names
 }
 

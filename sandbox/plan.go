@@ -12,11 +12,14 @@ type Plan struct {
 	Backend     string      `json:"backend"`
 	Program     string      `json:"program,omitempty"` // the backend's program on the host; empty when none was found
 	Network     Network     `json:"network"`
-	Mounts      []Mount     `json:"mounts"`      // in the order in which they are made
-	Environment []string    `json:"-"`           // sorted K=V, for the command inside; the backend itself is started with none
-	Variables   []string    `json:"environment"` // Environment to be shown: values of what looks like a secret are left out
-	Dir         string      `json:"dir"`         // the working folder inside
-	Home        string      `json:"home"`        // HOME inside
+	Mounts      []Mount     `json:"mounts"`             // in the order in which they are made
+	Environment []string    `json:"-"`                  // sorted K=V, for the command inside; the backend itself is started with none
+	Variables   []string    `json:"environment"`        // Environment to be shown: values of what looks like a secret are left out
+	Dir         string      `json:"dir"`                // the working folder inside
+	Home        string      `json:"home"`               // HOME inside
+	Filter      *Filter     `json:"filter,omitempty"`   // system calls that are refused; nil: none is
+	Landlock    *Landlock   `json:"landlock,omitempty"` // what the command is held to by Landlock; nil: nothing
+	Bounds      *Bounds     `json:"bounds,omitempty"`   // how the limits are held; nil: there are none
 	Enforced    []Guarantee `json:"enforced"`
 	Missing     []Guarantee `json:"missing"`
 	Warnings    []string    `json:"warnings"`
@@ -48,6 +51,7 @@ type Mount struct {
 	Size     Size      `json:"size,omitempty"`
 	Mode     uint32    `json:"mode,omitempty"`
 	Optional bool      `json:"optional,omitempty"` // a copy whose source is gone or closed to us when the plan starts is left out
+	Island   bool      `json:"island,omitempty"`   // a read-only folder inside a writable one: opened without following links, and checked from inside
 	Data     []byte    `json:"-"`
 	Why      string    `json:"why"`
 }

@@ -30,6 +30,9 @@ type Policy struct {
 	Write  []string `json:"write,omitempty"`  // the operator's grants, read-write
 	Hide   []string `json:"hide,omitempty"`   // masked, also below a read-only grant
 
+	Project bool     `json:"project,omitempty"` // show the project around Folder, read-only
+	Islands []string `json:"islands,omitempty"` // folders in writable grants that stay read-only, besides those known by name
+
 	RealHome   string `json:"realHome,omitempty"`   // covered by an empty tmpfs
 	KeptHome   string `json:"keptHome,omitempty"`   // folder of the host shown read-write as HOME, made before the start; empty: a private one
 	HomeTarget string `json:"homeTarget,omitempty"` // where HOME stands inside; empty: HomeTarget

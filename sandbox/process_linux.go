@@ -23,6 +23,9 @@ type process struct {
 	done chan struct{}
 	told chan struct{} // closed when info has been read
 
+	islands []Island
+	hit     *LimitHit // written before done is closed
+
 	mu    sync.Mutex
 	bwrap int // 0 before it runs and after it was reaped: its number may be someone else's then
 	pid   int // -1 until known
@@ -41,6 +44,10 @@ func (p *process) Pid() int {
 }
 
 func (p *process) Done() <-chan struct{} { return p.done }
+
+func (p *process) Islands() []Island { return p.islands }
+
+func (p *process) Hit() *LimitHit { return p.hit }
 
 func (p *process) Wait() error {
 	<-p.done

@@ -60,6 +60,9 @@ func explainStart(plan *Plan, err error) error {
 
 // setOutput keeps a nil *os.File from becoming a writer that is not nil.
 func setOutput(cmd *exec.Cmd, c Command) {
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}

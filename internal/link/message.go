@@ -33,6 +33,7 @@ const (
 	Dial   Kind = "dial"   // ID, Port; held until something listens there, or Cancel
 	Cancel Kind = "cancel" // ID of a Dial; it is answered all the same
 	Signal Kind = "signal" // Number, for the program's process group
+	Resize Kind = "resize" // Rows, Cols of the program's terminal
 )
 
 // Message is one packet. Which fields count is said at its Kind.
@@ -42,6 +43,8 @@ type Message struct {
 	ID      uint32 `json:"id,omitempty"`
 	Port    int    `json:"port,omitempty"`
 	Number  int    `json:"number,omitempty"`
+	Rows    uint16 `json:"rows,omitempty"`
+	Cols    uint16 `json:"cols,omitempty"`
 	Status  int    `json:"status,omitempty"`
 	Signal  int    `json:"signal,omitempty"`
 	Stage   string `json:"stage,omitempty"`
@@ -64,6 +67,37 @@ type Order struct {
 	Env   []string `json:"env"`   // the whole environment
 	Dir   string   `json:"dir"`   // working folder
 	OOM   int      `json:"oom"`   // added to oom_score_adj, at most 1000: the program should be killed before its server is
+
+	Landlock *Landlock `json:"landlock,omitempty"`
+	Rlimits  []Rlimit  `json:"rlimits,omitempty"`
+	Islands  []Island  `json:"islands,omitempty"`  // checked before anything else: a mismatch is a failure of stage "islands"
+	Terminal *Terminal `json:"terminal,omitempty"` // the program gets a terminal of its own, whose other end is the inside's standard input and output
+}
+
+// Landlock is what the stub holds itself, and so the program, to.
+type Landlock struct {
+	RefuseLinks   bool     `json:"refuse_links,omitempty"` // no new symbolic link, pipe, socket or device, except below Links
+	Links         []string `json:"links,omitempty"`
+	ScopeAbstract bool     `json:"scope_abstract,omitempty"` // abstract sockets of processes outside are out of reach
+}
+
+// Rlimit is a resource limit by its name: "data" (bytes of private writable memory, for each process) or "nproc" (processes of this user).
+type Rlimit struct {
+	Name  string `json:"name"`
+	Value uint64 `json:"value"`
+}
+
+// Island is a folder that must stand at Path, read-only.
+type Island struct {
+	Path string `json:"path"`
+	Dev  uint64 `json:"dev"`
+	Ino  uint64 `json:"ino"`
+}
+
+// Terminal is the size of a terminal in characters.
+type Terminal struct {
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
 }
 
 // File is a file of ours inside.
