@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,9 @@ func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD stri
 		return nil, "", err
 	}
 	options = append(options, "--info-fd", d.give(w))
+	if options, err = d.filter(plan.Filter, options); err != nil {
+		return nil, "", errors.Join(err, r.Close())
+	}
 	if !endsItself {
 		options = append(options, "--die-with-parent")
 	}
@@ -58,6 +62,22 @@ func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD stri
 		return nil, "", errors.Join(err, r.Close())
 	}
 	return r, d.give(args), nil
+}
+
+// filter gives the program that the kernel asks about every system call of the command.
+func (d *donation) filter(f *Filter, options []string) ([]string, error) {
+	if f == nil {
+		return options, nil
+	}
+	program, err := f.encoded(runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	file, err := memory("filter", program)
+	if err != nil {
+		return nil, err
+	}
+	return append(options, "--seccomp", d.give(file)), nil
 }
 
 // content is the file that bwrap reads a mount from, nil for an optional one that cannot be had.

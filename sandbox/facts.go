@@ -16,6 +16,7 @@ import (
 // Facts are what was observed on this machine for one policy. Compile uses nothing else, so they can be written down by hand.
 type Facts struct {
 	Goos        string           `json:"goos"`
+	Goarch      string           `json:"goarch"`
 	UID, GID    int              // the effective ones: bubblewrap keeps them inside
 	User, Group string           // their names, or "user" and "group"
 	Hostname    string           // for /etc/hosts inside
@@ -55,7 +56,7 @@ func (e Entry) exists() bool { return e.Kind != "" && e.Kind != EntryMissing }
 // Observe looks at everything that Compile needs to know for p. It reads names and kinds, never a file's content,
 // and a path that is missing is a fact, not an error.
 func Observe(p Policy) (Facts, error) {
-	f := Facts{Goos: runtime.GOOS, UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
+	f := Facts{Goos: runtime.GOOS, Goarch: runtime.GOARCH, UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
 	if u, err := user.LookupId(strconv.Itoa(f.UID)); err == nil {
 		f.User = plainName(u.Username, f.User)
 		f.Homes = append(f.Homes, u.HomeDir)

@@ -56,6 +56,7 @@ func (c *linux) finish() *Plan {
 		p.Dir = c.entry(c.p.Folder).Resolved
 	}
 	p.Environment, p.Variables = environment(c.p.Environment)
+	p.Filter = filterFor(c.f.Goarch, c.p.Debug)
 	p.Enforced, p.Missing = guarantees(c.p, c.f)
 	if n := countMounts(p.Mounts); n > manyMounts {
 		c.warn("%d mounts make every start slower: at most %d are advised", n, manyMounts)
