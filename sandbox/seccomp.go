@@ -80,13 +80,12 @@ func (f *Filter) program(arch string) ([]bpf.RawInstruction, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := []bpf.Instruction{
+	p := append(make([]bpf.Instruction, 0, 512),
 		bpf.LoadAbsolute{Off: archOffset, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: abi.audit, SkipTrue: 1},
 		bpf.RetConstant{Val: retKillProcess},
-		bpf.LoadAbsolute{Off: numberOffset, Size: 4},
-	}
-	return bpf.Assemble(append(p, f.search(spans(abi))...))
+		bpf.LoadAbsolute{Off: numberOffset, Size: 4})
+	return bpf.Assemble(f.search(p, spans(abi)))
 }
 
 // span are the numbers from one on up to where the next span begins.
@@ -116,16 +115,14 @@ func spans(a abi) []span {
 	return slices.CompactFunc(out, func(x, y span) bool { return x.answer == y.answer })
 }
 
-// search finds the span of the number that is loaded and answers it.
-func (f *Filter) search(s []span) []bpf.Instruction {
+// search appends what finds the span of the number that is loaded, and answers it. The program is far shorter than the 255 instructions that a
+// conditional jump can skip in one half.
+func (f *Filter) search(p []bpf.Instruction, s []span) []bpf.Instruction {
 	if len(s) == 1 {
-		return f.code(s[0].answer)
+		return append(p, f.code(s[0].answer)...)
 	}
-	half := len(s) / 2
-	low, high := f.search(s[:half]), f.search(s[half:])
-	jump := []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: s[half].from, SkipTrue: uint8(len(low))}}
-	if len(low) > 255 { // a conditional jump goes no further
-		jump = []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpLessThan, Val: s[half].from, SkipTrue: 1}, bpf.Jump{Skip: uint32(len(low))}}
-	}
-	return slices.Concat(jump, low, high)
+	half, at := len(s)/2, len(p)
+	p = f.search(append(p, nil), s[:half])
+	p[at] = bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: s[half].from, SkipTrue: uint8(len(p) - at - 1)}
+	return f.search(p, s[half:])
 }
