@@ -74,6 +74,12 @@ func setProbes() {
 		"nested":    probeNested,
 		"start":     probeStart,
 		"interface": probeInterfaces,
+		"calls":     probeCalls,
+		"sibling":   probeSibling,
+		"terminal":  probeTerminal,
+		"type":      probeType,
+		"run":       probeRun,
+		"spin":      probeSpin,
 	}
 }
 

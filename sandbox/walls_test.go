@@ -91,7 +91,8 @@ func TestNoCapabilityAndNoWayToOne(t *testing.T) {
 	}
 	assert.Equal(t, "1", status["NoNewPrivs"])
 	require.Equal(t, "ok\n", w.outside("newuser"))
-	require.Equal(t, "no space left on device\n", w.inside("newuser"))
+	require.Equal(t, "operation not permitted\n", w.inside("newuser"))
+	require.Equal(t, "no space left on device\n", w.insideOf(w.bare(), "newuser"), "without the filter the limit of namespaces holds too")
 }
 
 func TestNetworks(t *testing.T) {
