@@ -34,7 +34,7 @@ func filterFor(arch string, debug bool) *Filter {
 	return &Filter{Debug: debug}
 }
 
-// auditNames are the architectures as the kernel reports them to a filter.
+// How the kernel names an architecture to a filter.
 const (
 	auditAMD64 = 0xc000003e
 	auditARM64 = 0xc00000b7

@@ -27,7 +27,7 @@ const newest = 467
 //     inherit the bit as ever.
 //   - New namespaces: unshare, bwrap, rootless containers, the own sandbox of browsers (chromium needs --no-sandbox).
 //   - Keyrings: Kerberos caches of type KEYRING; FILE and DIR work.
-//   - Tracing: gdb, strace, py-spy work with debug. rr and perf need perf_event_open, which stays refused: it is a large part of the kernel and
+//   - Tracing: gdb, strace, py-spy and setarch -R work with debug. rr and perf need perf_event_open, which stays refused: it is a large part of the kernel and
 //     no wall stands behind it.
 //   - io_uring: libraries fall back to epoll and threads.
 //
