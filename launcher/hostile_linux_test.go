@@ -19,7 +19,7 @@ import array, socket, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=3)
 def say(text, *fds):
     s.sendmsg([text.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', fds))] if fds else [])
-def hello(): say('{"kind":"hello","version":1}')
+def hello(): say('{"kind":"hello","version":2}')
 def hear(): return s.recv(1 << 16)
 def kept():
     l = socket.create_server(('127.0.0.1', 3128))
@@ -47,15 +47,15 @@ func TestAnInsideThatBreaksTheProtocolIsNotBelieved(t *testing.T) {
 	require.NoError(t, MakeDefault())
 	for name, c := range map[string]struct{ code, problem string }{
 		"noise":                          {`s.send(b'noise')`, "is not JSON"},
-		"a message that is too long":     {`s.send(b'{"kind":"hello","version":1,"text":"' + b'x' * 20000 + b'"}')`, "longer than"},
+		"a message that is too long":     {`s.send(b'{"kind":"hello","version":2,"text":"' + b'x' * 20000 + b'"}')`, "longer than"},
 		"an unknown message":             {`hello(); say('{"kind":"open","text":"/etc/shadow"}')`, `unknown message "open"`},
 		"another version":                {`say('{"kind":"hello","version":99}')`, "version 99"},
 		"started before hello":           {`say('{"kind":"started"}')`, "before hello"},
 		"hello twice":                    {`hello(); hello()`, "hello came twice"},
 		"an end without a beginning":     {`hello(); say('{"kind":"exited"}')`, "exited came without started"},
 		"a socket that nobody asked for": {`hello(); say('{"kind":"dialed","id":7}', 0)`, "question that was not asked"},
-		"a file with hello":              {`say('{"kind":"hello","version":1}', 0)`, "1 descriptors came with"},
-		"many files":                     {`say('{"kind":"hello","version":1}', *[0] * 50)`, "descriptors"},
+		"a file with hello":              {`say('{"kind":"hello","version":2}', 0)`, "1 descriptors came with"},
+		"many files":                     {`say('{"kind":"hello","version":2}', *[0] * 50)`, "descriptors"},
 		"a file for a socket":            {`hello(); hear(); say('{"kind":"listening","id":1}', 0)`, "no socket"},
 		"a socket of another kind":       {`hello(); hear(); say('{"kind":"listening","id":1}', 3)`, "address family"},
 		"a listener on another port":     {`l = socket.create_server(('127.0.0.1', 4000)); hello(); hear(); say('{"kind":"listening","id":1}', l.fileno())`, "port 4000"},

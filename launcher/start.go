@@ -198,7 +198,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 // ProgramError is a program that could not be started inside a sandbox that could.
 type ProgramError struct {
 	Command string
-	Stage   string // "files", "folder", "exec" or "order"
+	Stage   string // as link.FailedError has it
 	Status  int    // 125, 126 (cannot be run) or 127 (not found)
 	Problem string
 }

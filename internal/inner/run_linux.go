@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -18,16 +17,18 @@ func exit(status int) { os.Exit(status) }
 
 // inside is the state of pid 1.
 type inside struct {
-	ctx  context.Context
-	self string // path of this binary, for the stub
-	conn *link.Conn
+	ctx   context.Context
+	self  string // path of this binary, for the stub
+	conn  *link.Conn
+	score *score
 
-	mu      sync.Mutex
-	cancels map[uint32]func() // dials that wait
-	pid     int               // the program, 0 before it was started
-	running bool              // it has been exec'd: signals may go to it
-	ended   *syscall.WaitStatus
-	hit     time.Time // when SIGINT last came to this process itself
+	mu       sync.Mutex
+	cancels  map[uint32]func() // dials that wait
+	pid      int               // the program, 0 before it was started
+	terminal *terminal         // the program's, or nil
+	running  bool              // it has been exec'd: signals may go to it
+	ended    *syscall.WaitStatus
+	hit      time.Time // when SIGINT last came to this process itself
 }
 
 // run is pid 1 of a sandbox. It returns the status to exit with, which ends everything else in the sandbox.
@@ -36,23 +37,21 @@ func run(ctx context.Context, self string) int {
 		fmt.Fprintf(os.Stderr, "%s runs only as the first process of a sandbox\n", Word)
 		return exitFailed
 	}
-	if err := harden(); err != nil {
-		fmt.Fprintln(os.Stderr, Word+":", err)
-		return exitFailed
+	in := &inside{ctx: ctx, self: self, cancels: map[uint32]func(){}, score: openScore()}
+	err := harden()
+	var s signals
+	if err == nil {
+		s, err = prepare()
 	}
-	in := &inside{ctx: ctx, self: self, cancels: map[uint32]func(){}}
-	signals := make(chan os.Signal, 64)
-	// Every signal that can be caught: an unprepared Go process that is pid 1 dies of most that are sent from inside,
-	// and one that is ignored would stay ignored in the program.
-	signal.Notify(signals)
-	conn, err := link.Inherited(ControlFD)
+	if err == nil {
+		in.conn, err = link.Inherited(ControlFD)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, Word+":", err)
 		return exitFailed
 	}
-	in.conn = conn
-	go in.watch(signals)
-	if err := conn.Send(link.Message{Kind: link.Hello, Version: link.Version}); err != nil {
+	go in.watch(s)
+	if err := in.conn.Send(link.Message{Kind: link.Hello, Version: link.Version}); err != nil {
 		return exitFailed
 	}
 	return in.serve()
@@ -102,33 +101,8 @@ func (in *inside) serve() int {
 			in.cancel(m.ID)
 		case link.Signal:
 			in.relay(syscall.Signal(m.Number))
-		}
-	}
-}
-
-// twice is how close a SIGINT of the launcher's must follow one that reached this process to be the same key press or button.
-const twice = 250 * time.Millisecond
-
-// relay sends sig to the program's group. Some editors interrupt every descendant and then the launcher, which forwards what it got:
-// a cell that is hit twice loses its reply.
-func (in *inside) relay(sig syscall.Signal) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if !in.running || sig == syscall.SIGINT && time.Since(in.hit) < twice {
-		return
-	}
-	syscall.Kill(-in.pid, sig)
-}
-
-func (in *inside) watch(signals <-chan os.Signal) {
-	for s := range signals {
-		switch s {
-		case syscall.SIGINT:
-			in.mu.Lock()
-			in.hit = time.Now()
-			in.mu.Unlock()
-		case syscall.SIGCHLD:
-			in.reap()
+		case link.Resize:
+			in.terminal.resize(link.Terminal{Rows: m.Rows, Cols: m.Cols})
 		}
 	}
 }
@@ -158,11 +132,22 @@ func (in *inside) exited() {
 	if !in.running || in.ended == nil {
 		return
 	}
-	ws := *in.ended
-	m := link.Message{Kind: link.Exited, Status: ws.ExitStatus()}
-	if ws.Signaled() {
-		m.Status, m.Signal = 0, int(ws.Signal())
+	in.running = false
+	m := link.Message{Kind: link.Exited, Status: in.ended.ExitStatus()}
+	if in.ended.Signaled() {
+		m.Status, m.Signal = 0, int(in.ended.Signal())
 	}
+	if in.terminal == nil {
+		in.leave(m)
+		return
+	}
+	go func() { // the last words come before the news
+		in.terminal.drain()
+		in.leave(m)
+	}()
+}
+
+func (in *inside) leave(m link.Message) {
 	in.conn.Send(m)
 	exit(0)
 }

@@ -45,14 +45,21 @@ func (s *shared) String() string {
 	return s.b.String()
 }
 
-func jailed(t *testing.T) *jail {
+func jailed(t *testing.T, options ...string) *jail { return jailedWith(t, nil, options...) }
+
+// jailedWith gives the sandbox an input and more options of bwrap's.
+func jailedWith(t *testing.T, stdin *os.File, options ...string) *jail {
 	t.Helper()
 	ours, theirs, err := link.Pair()
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	j := &jail{end: make(chan struct{}), out: &shared{}}
-	j.cmd = exec.Command("bwrap", "--unshare-all", "--as-pid-1", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", self, Word)
+	args := append([]string{"--unshare-all", "--as-pid-1", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"}, options...)
+	j.cmd = exec.Command("bwrap", append(args, self, Word)...)
+	if stdin != nil {
+		j.cmd.Stdin = stdin
+	}
 	j.cmd.ExtraFiles = []*os.File{theirs}
 	j.cmd.Stdout, j.cmd.Stderr = j.out, j.out
 	require.NoError(t, j.cmd.Start())

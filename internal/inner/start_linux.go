@@ -1,44 +1,60 @@
 package inner
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
-	"syscall"
 
 	"github.com/kernel-launch/kernel-launch/internal/link"
 )
 
-// start carries out the order. It reports by message; the wait for exec is a goroutine's, so that signals and dials go on.
+// start carries out the order, in steps each of which can fail under its own name.
 func (in *inside) start(f *os.File) {
+	var (
+		o      link.Order
+		path   string
+		status = exitFailed
+	)
+	for _, step := range []struct {
+		stage string
+		do    func() error
+	}{
+		{"order", func() (err error) { o, err = read(f); return err }},
+		{"islands", func() error { return checkIslands(o.Islands) }},
+		{"files", func() error { return writeAll(o.Files) }},
+		{"folder", func() error { return enter(o.Dir) }},
+		{"exec", func() (err error) { path, status, err = find(o.Argv[0], variable(o.Env, "PATH")); return err }},
+		{"terminal", func() (err error) { status = exitFailed; in.terminal, err = openTerminal(o.Terminal); return err }},
+	} {
+		if err := step.do(); err != nil {
+			in.fail(step.stage, status, err)
+		}
+	}
+	in.spawn(o, path)
+}
+
+func read(f *os.File) (link.Order, error) {
 	if f == nil {
-		in.fail("order", exitFailed, errors.New("the order came without its file"))
+		return link.Order{}, errors.New("the order came without its file")
 	}
 	defer f.Close()
 	o, err := link.ReadOrder(f)
 	if err != nil {
-		in.fail("order", exitFailed, fmt.Errorf("the order cannot be read: %w", err))
+		return o, fmt.Errorf("the order cannot be read: %w", err)
 	}
 	if len(o.Argv) == 0 {
-		in.fail("order", exitFailed, errors.New("the order names no program"))
+		return o, errors.New("the order names no program")
 	}
-	for _, file := range o.Files {
-		if err := write(file); err != nil {
-			in.fail("files", exitFailed, err)
+	return o, nil
+}
+
+func writeAll(files []link.File) error {
+	for _, f := range files {
+		if err := write(f); err != nil {
+			return err
 		}
 	}
-	if err := os.Chdir(o.Dir); err != nil {
-		in.fail("folder", exitFailed, fmt.Errorf("the working folder cannot be entered: %w", err))
-	}
-	status, err := in.fork(o)
-	if err != nil {
-		in.fail("exec", exitFailed, err)
-	}
-	go in.await(status)
+	return nil
 }
 
 func write(f link.File) error {
@@ -53,44 +69,9 @@ func write(f link.File) error {
 	return w.Close()
 }
 
-// fork starts the stub, which becomes the program. The pipe that it returns ends when it has, or says why it could not.
-func (in *inside) fork(o link.Order) (*os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
+func enter(dir string) error {
+	if err := os.Chdir(dir); err != nil {
+		return fmt.Errorf("the working folder cannot be entered: %w", err)
 	}
-	defer w.Close()
-	options, err := json.Marshal(stubOptions{OOM: o.OOM})
-	if err != nil {
-		return nil, err
-	}
-	argv := append([]string{in.self, StubWord, string(options)}, o.Argv...)
-	in.mu.Lock() // reap must not see the child before pid is known
-	defer in.mu.Unlock()
-	in.pid, err = syscall.ForkExec(in.self, argv, &syscall.ProcAttr{
-		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2, w.Fd()},
-		Sys: &syscall.SysProcAttr{Setpgid: true},
-	})
-	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("start the program's stub: %w", err)
-	}
-	return r, nil
-}
-
-func (in *inside) await(status *os.File) {
-	b, err := io.ReadAll(io.LimitReader(status, 4096))
-	status.Close()
-	if err == nil && len(b) == 0 {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		in.running = true
-		in.conn.Send(link.Message{Kind: link.Started})
-		in.exited() // it may have ended already
-		return
-	}
-	code, why, _ := bytes.Cut(b, []byte(" "))
-	n := exitFailed
-	fmt.Sscan(string(code), &n)
-	in.fail("exec", n, errors.New(strings.TrimSpace(string(why))))
+	return nil
 }

@@ -1,13 +1,11 @@
 package inner
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,26 +27,31 @@ func programs(t *testing.T) string {
 
 func TestFind(t *testing.T) {
 	dir := programs(t)
-	t.Setenv("PATH", "/usr/bin:/bin")
 	for _, c := range []struct {
-		name, path string
-		status     int
+		name, path, found string
+		status            int
 	}{
-		{"/usr/bin/env", "/usr/bin/env", 0},
-		{"env", "/usr/bin/env", 0},
-		{"no-such-program", "", exitNotFound},
-		{"/no/such/program", "", exitNotFound},
-		{dir + "/plain", "", exitNoExec},
-		{dir, "", exitNoExec},
-		{"", "", exitNotFound},
+		{"/usr/bin/env", "", "/usr/bin/env", 0},
+		{"env", "/usr/bin:/bin", "/usr/bin/env", 0},
+		{"env", "/gone:" + dir + ":/usr/bin", "/usr/bin/env", 0},
+		{"env", "", "", exitNotFound},
+		{"env", ".:usr/bin", "", exitNotFound},
+		{"no-such-program", "/usr/bin:/bin", "", exitNotFound},
+		{"/no/such/program", "/usr/bin", "", exitNotFound},
+		{"plain", dir + ":/usr/bin", "", exitNoExec},
+		{dir + "/plain", "", "", exitNoExec},
+		{dir, "", "", exitNoExec},
+		{"", "/usr/bin", "", exitNotFound},
 	} {
-		path, status, err := find(c.name)
-		assert.Equal(t, c.path, path, c.name)
-		assert.Equal(t, c.status, status, c.name)
-		assert.Equal(t, c.status == 0, err == nil, c.name)
+		found, status, err := find(c.name, c.path)
+		assert.Equal(t, c.found, found, c)
+		assert.Equal(t, c.status, status, c)
+		assert.Equal(t, c.status == 0, err == nil, c)
 	}
 	assert.Equal(t, exitNotFound, statusOf(&os.PathError{Op: "exec", Err: syscall.ENOENT}))
 	assert.Equal(t, exitNoExec, statusOf(syscall.ENOEXEC))
+	assert.Equal(t, "b=c", variable([]string{"PATH=/a", "PATHS=x", "PATH=b=c"}, "PATH"))
+	assert.Empty(t, variable([]string{"PATHS=x"}, "PATH"))
 }
 
 // stubbed runs the stub as pid 1 does, and returns its output, its status and what came through the status pipe.
@@ -77,14 +80,15 @@ func TestTheStubBecomesTheProgramOrSaysWhyNot(t *testing.T) {
 		status int
 		said   string
 	}{
-		{[]string{"{}", "/no/such/program"}, 127, "127 /no/such/program is not there"},
-		{[]string{"{}", dir + "/plain"}, 126, "126 " + dir + "/plain cannot be executed"},
-		{[]string{"{}", dir + "/noise"}, 126, "126 " + dir + "/noise: exec format error"},
-		{[]string{"{}", dir + "/lost"}, 127, "127 " + dir + "/lost: no such file"},
-		{[]string{"{}"}, 125, "125 the stub was given no program"},
+		{[]string{"[]", "/no/such/program", "x"}, 127, "127 /no/such/program: no such file"},
+		{[]string{"[]", dir + "/plain", "x"}, 126, "126 " + dir + "/plain: permission denied"},
+		{[]string{"[]", dir + "/noise", "x"}, 126, "126 " + dir + "/noise: exec format error"},
+		{[]string{"[]", dir + "/lost", "x"}, 127, "127 " + dir + "/lost: no such file"},
+		{[]string{"[]", "/usr/bin/env"}, 125, "125 the stub was given no program"},
 		{nil, 125, "125 the stub was given no program"},
-		{[]string{"no options", "/usr/bin/env"}, 125, "125 "},
-		{[]string{"{}", "/bin/sh", "-c", "exit 7"}, 7, ""},
+		{[]string{"no limits", "/usr/bin/env", "env"}, 125, "125 "},
+		{[]string{`[{"resource":99,"value":1}]`, "/usr/bin/env", "env"}, 125, "125 limit resource 99 to 1: invalid argument"},
+		{[]string{"[]", "/bin/sh", "sh", "-c", "exit 7"}, 7, ""},
 	} {
 		_, status, said := stubbed(t, c.args...)
 		assert.Equal(t, c.status, status, "%v: %s", c.args, said)
@@ -96,28 +100,11 @@ func TestTheStubBecomesTheProgramOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestTheProgramHasNoBlockedSignalAndNoDescriptorOfOurs(t *testing.T) {
-	out, status, _ := stubbed(t, "{}", "/bin/sh", "-c", "grep SigBlk /proc/self/status; ls -l /proc/$$/fd")
+func TestTheStubLeavesNoBlockedSignalAndNoDescriptorOfOurs(t *testing.T) {
+	out, status, _ := stubbed(t, "[]", "/bin/sh", "sh", "-c", "grep SigBlk /proc/self/status; ls -l /proc/$$/fd")
 	require.Zero(t, status)
 	assert.Contains(t, out, "SigBlk:\t0000000000000000")
 	assert.NotContains(t, out, " 3 -> ", "the status pipe")
-}
-
-func TestSettle(t *testing.T) {
-	b, err := os.ReadFile("/proc/self/oom_score_adj")
-	require.NoError(t, err)
-	before, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	require.NoError(t, err)
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "KERNEL_LAUNCH_TEST=settle")
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	var s settled
-	require.NoError(t, json.Unmarshal(out, &s))
-	assert.Empty(t, s.Error)
-	assert.EqualValues(t, 1, s.Core.Cur)
-	assert.EqualValues(t, 1, s.Core.Max)
-	assert.Equal(t, strconv.Itoa(min(before+200, 1000)), strings.TrimSpace(s.OOM))
 }
 
 func TestTheInsideRunsOnlyAsTheFirstProcess(t *testing.T) {

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,12 +165,17 @@ func (c *Conn) SendOrder(o Order) error {
 	return c.Send(Message{Kind: Start}, fd)
 }
 
-// ReadOrder reads the memory file that came with Start.
+// ReadOrder reads the memory file that came with Start. What it does not know could be a wall, and is an error.
 func ReadOrder(f *os.File) (Order, error) {
 	var o Order
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, MaxOrder))
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, MaxOrder+1))
 	if err != nil {
 		return o, err
 	}
-	return o, json.Unmarshal(b, &o)
+	if len(b) > MaxOrder {
+		return o, fmt.Errorf("it is longer than %d bytes", MaxOrder)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return o, d.Decode(&o)
 }

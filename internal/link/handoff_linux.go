@@ -238,6 +238,11 @@ func (h *Handoff) Signal(number int) error {
 	return h.conn.Send(Message{Kind: Signal, Number: number})
 }
 
+// Resize sets the size of the program's terminal, which the program hears of by SIGWINCH. Without a terminal nothing happens.
+func (h *Handoff) Resize(rows, cols uint16) error {
+	return h.conn.Send(Message{Kind: Resize, Rows: rows, Cols: cols})
+}
+
 func (h *Handoff) ask(ctx context.Context, kind Kind, port int) (*os.File, error) {
 	id, r, err := h.register(kind, port)
 	if err != nil {

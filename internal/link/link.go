@@ -12,7 +12,7 @@ type Link interface {
 	Listen(ctx context.Context, port int) (net.Listener, error)
 	// Dial connects to 127.0.0.1:port inside. It is held until something listens there, ctx ends, or the link does.
 	Dial(ctx context.Context, port int) (net.Conn, error)
-	// Signal sends a signal to the program's process group. SIGINT that the inside has just been hit by itself is dropped: the program was, too.
+	// Signal sends a signal to the program's process group, or what a key sends to the job in the foreground of its terminal. SIGINT that the inside has just been hit by itself is dropped: the program was, too.
 	Signal(number int) error
 }
 
@@ -26,7 +26,7 @@ type Exit struct {
 	Failed *FailedError // it could not be started
 }
 
-// FailedError says at which stage a start inside failed: "files", "folder", "exec" or "order".
+// FailedError says at which stage a start inside failed: "order", "islands", "files", "folder", "terminal", "landlock", "limits" or "exec".
 type FailedError struct {
 	Stage  string
 	Text   string

@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// Version of the messages. It is the first thing that the inside says: after an upgrade a new binary meets kernels of the old one.
-const Version = 1
+// Version of the messages. It is the first thing that the inside says: after an upgrade a new binary meets kernels of the old one. A field that an
+// older inside would ignore is a new version, whatever else stays as it was: the walls in an order must not be left out in silence.
+const Version = 2
 
 // MaxMessage is the longest message in bytes. What can be longer (an order) crosses as a memory file.
 const MaxMessage = 16 << 10
