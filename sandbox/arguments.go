@@ -19,14 +19,27 @@ func arguments(p *Plan, file func(Mount) string) []string {
 	return append(out, "--chdir", p.Dir)
 }
 
+// descriptor is what holds an island's folder.
+func (m Mount) descriptor(file func(Mount) string) string {
+	if !m.Island {
+		return ""
+	}
+	return file(m)
+}
+
 func (m Mount) options(file func(Mount) string) []string {
 	switch m.Kind {
 	case MountReadOnly, MountMask:
+		if fd := m.descriptor(file); fd != "" {
+			return []string{"--ro-bind-fd", fd, m.Target}
+		}
 		return []string{"--ro-bind", m.Source, m.Target}
 	case MountReadWrite:
 		return []string{"--bind", m.Source, m.Target}
 	case MountTmpfs:
 		return []string{"--perms", fmt.Sprintf("%04o", m.Mode), "--size", strconv.FormatInt(int64(m.Size), 10), "--tmpfs", m.Target}
+	case MountDevice:
+		return []string{"--dev-bind", m.Source, m.Target}
 	case MountProc:
 		return []string{"--proc", m.Target}
 	case MountDev:

@@ -34,14 +34,7 @@ type demand struct {
 const notYet = "cannot be held by this version"
 
 func unheld(p Policy) []demand {
-	out := unheldLimits(p.Limits)
-	switch p.GPU {
-	case "", "none":
-	case "nvidia", "amd":
-		out = append(out, demand{UnsupportedError{"gpu", p.GPU, notYet}, false})
-	default:
-		out = append(out, demand{UnsupportedError{"gpu", p.GPU, "is none of none, nvidia, amd"}, true})
-	}
+	out := append(unheldLimits(p.Limits), gpuDemand(p.GPU)...)
 	if p.Links != "" && p.Links != "deny" && p.Links != "allow" {
 		out = append(out, demand{UnsupportedError{"links", p.Links, "is none of deny, allow"}, true})
 	}

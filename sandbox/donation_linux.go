@@ -15,8 +15,9 @@ import (
 // donation owns what is handed to bwrap for its own use: the options, the data of files, the files to copy, the end of
 // the info pipe. bwrap closes each after use, so none reaches the command inside.
 type donation struct {
-	first int
-	files []*os.File
+	first   int
+	files   []*os.File
+	islands []Island // what the start mounts read-only in writable folders
 }
 
 func (d *donation) give(f *os.File) string {
@@ -33,7 +34,17 @@ func (d *donation) close() {
 // fill prepares every descriptor and returns the reading end of the info pipe and the number of the options' descriptor.
 func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD string, err error) {
 	var faults []error
+	byDescriptor := false
+	for _, m := range plan.Mounts {
+		if m.Island {
+			byDescriptor = bindsDescriptors(plan.Program)
+			break
+		}
+	}
 	options := arguments(plan, func(m Mount) string {
+		if m.Island {
+			return d.island(m, byDescriptor, &faults)
+		}
 		f, err := content(m)
 		if err != nil {
 			faults = append(faults, err)
@@ -78,6 +89,21 @@ func (d *donation) filter(f *Filter, options []string) ([]string, error) {
 		return nil, err
 	}
 	return append(options, "--seccomp", d.give(file)), nil
+}
+
+// island pins an island and gives it away by its descriptor where bwrap takes one. Where it does not, the inside finds out what was mounted.
+func (d *donation) island(m Mount, byDescriptor bool, faults *[]error) string {
+	p, err := pin(m.Source)
+	if err != nil {
+		*faults = append(*faults, err)
+		return ""
+	}
+	d.islands = append(d.islands, p.Island)
+	if byDescriptor {
+		return d.give(p.file)
+	}
+	p.file.Close() // bwrap would pass on what it has no use for
+	return ""
 }
 
 // content is the file that bwrap reads a mount from, nil for an optional one that cannot be had.

@@ -2,13 +2,11 @@ package sandbox
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -16,7 +14,6 @@ import (
 // Facts are what was observed on this machine for one policy. Compile uses nothing else, so they can be written down by hand.
 type Facts struct {
 	Goos        string           `json:"goos"`
-	Goarch      string           `json:"goarch"`
 	UID, GID    int              // the effective ones: bubblewrap keeps them inside
 	User, Group string           // their names, or "user" and "group"
 	Hostname    string           // for /etc/hosts inside
@@ -24,8 +21,10 @@ type Facts struct {
 	Search      []string         // the absolute folders on PATH, as far as they exist resolved
 	Runtime     string           // the user's runtime folder, where session sockets live
 	Bubblewrap  string           // the program's path, resolved; empty when it was not found
+	Arch        string           // the processor's, as Go names it
 	Landlock    int              // the version of the kernel's Landlock interface; 0 when there is none
 	Project     string           // the resolved root of the project around the policy's folder; empty when there is none
+	Secrets     []string         // what may hold passwords, in the top level of the project and of the folders between
 	Paths       map[string]Entry // every path that the policy or the system list names
 }
 
@@ -38,6 +37,7 @@ const (
 	EntryFolder  EntryKind = "folder"
 	EntryFile    EntryKind = "file"
 	EntrySocket  EntryKind = "socket"
+	EntryDevice  EntryKind = "device"
 	EntryOther   EntryKind = "other"
 )
 
@@ -48,6 +48,7 @@ type Entry struct {
 	Link     string   // the text of the link when the path itself is one
 	Sockets  []string // names of sockets in the folder's top level
 	Linked   []string // names of files there that have another name elsewhere
+	Outward  []string // names of links there that lead out of the folder
 	Fault    string   // why it could not be looked at; empty when it could
 }
 
@@ -56,7 +57,7 @@ func (e Entry) exists() bool { return e.Kind != "" && e.Kind != EntryMissing }
 // Observe looks at everything that Compile needs to know for p. It reads names and kinds, never a file's content,
 // and a path that is missing is a fact, not an error.
 func Observe(p Policy) (Facts, error) {
-	f := Facts{Goos: runtime.GOOS, Goarch: runtime.GOARCH, UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
+	f := Facts{Goos: runtime.GOOS, Arch: runtime.GOARCH, Landlock: landlockABI(), UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
 	if u, err := user.LookupId(strconv.Itoa(f.UID)); err == nil {
 		f.User = plainName(u.Username, f.User)
 		f.Homes = append(f.Homes, u.HomeDir)
@@ -76,6 +77,7 @@ func Observe(p Policy) (Facts, error) {
 		f.Runtime = l.resolve(r)
 	}
 	l.paths(p, f.Paths)
+	l.more(p, &f)
 	f.Bubblewrap = findBubblewrap(bubblewrapPlaces, os.Getenv("PATH"), writableRoots(p, f))
 	return f, nil
 }
@@ -83,7 +85,7 @@ func Observe(p Policy) (Facts, error) {
 // policyPaths are all paths of the host that a policy names, and the parents of its targets.
 func policyPaths(p Policy) []string {
 	out := []string{p.Folder, p.RealHome, p.KeptHome, p.Helper}
-	for _, list := range [][]string{p.Read, p.Write, p.Hide, p.Prefixes, p.Own} {
+	for _, list := range [][]string{p.Read, p.Write, p.Hide, p.Islands, p.Prefixes, p.Own} {
 		out = append(out, list...)
 	}
 	for _, t := range append(append([]Tree{}, p.Writable...), p.Trees...) {
@@ -100,40 +102,10 @@ func kindOf(m fs.FileMode) EntryKind {
 		return EntryFile
 	case m&fs.ModeSocket != 0:
 		return EntrySocket
+	case m&fs.ModeDevice != 0:
+		return EntryDevice
 	}
 	return EntryOther
-}
-
-// How many names of a folder are looked at, and how many files are asked for their other names, which a network file
-// system may answer one by one: the look-up must stay cheaper than the start.
-const (
-	lintNames = 2000
-	lintFiles = 200
-)
-
-// lint notes sockets and files with several names in the folder's top level.
-func lint(path string, e Entry) Entry {
-	d, err := os.Open(path)
-	if err != nil {
-		return e
-	}
-	defer d.Close()
-	names, err := d.ReadDir(lintNames)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return e
-	}
-	asked := 0
-	for _, n := range names {
-		if n.Type()&fs.ModeSocket != 0 {
-			e.Sockets = append(e.Sockets, n.Name())
-		}
-		if asked++; asked <= lintFiles && n.Type().IsRegular() && hasOtherNames(n) {
-			e.Linked = append(e.Linked, n.Name())
-		}
-	}
-	sort.Strings(e.Sockets)
-	sort.Strings(e.Linked)
-	return e
 }
 
 // resolve follows every link of path; what does not exist is kept as it is written, below its deepest real parent.

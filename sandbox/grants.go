@@ -8,7 +8,7 @@ import (
 
 // grant is a path of the host that the operator shows at its own place.
 type grant struct {
-	use       string // "folder", "read" or "write"
+	use       string // "folder", "read", "write" or "project"
 	path      string // as given
 	target    string // resolved: source and target of the mount
 	write     bool
@@ -20,8 +20,11 @@ func (g grant) mount() Mount {
 	if g.write {
 		m.Kind, m.Why = MountReadWrite, "granted for writing"
 	}
-	if g.use == "folder" {
+	switch g.use {
+	case "folder":
 		m.Why = "the working folder"
+	case "project":
+		m.Why = "the project around the working folder"
 	}
 	return m
 }
@@ -41,6 +44,7 @@ func (c *linux) checkGrants() []grant {
 	}
 	take("write", true, c.p.Write...)
 	take("read", false, c.p.Read...)
+	out = append(out, c.project()...)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].target < out[j].target })
 	return c.markRedundant(out)
 }
@@ -61,8 +65,11 @@ func (c *linux) checkGrant(use, path string, write bool) (grant, bool) {
 	c.refuseOwn(use, path, e.Resolved)
 	if write {
 		c.refuseWhatTheHostRuns(use, path, e.Resolved)
+		c.refuseSensitive(use, path, e.Resolved)
+		c.refuseOnIsland(use, path, e.Resolved)
 		c.warnLinked(use, path, e)
 	}
+	c.warnOutward(use, path, e)
 	if use != "folder" {
 		c.refuseSockets(use, path, e)
 	}
@@ -108,11 +115,21 @@ func (c *linux) refuseOwn(use, path, resolved string) {
 	}
 }
 
-// refuseWhatTheHostRuns keeps programs that the host starts later out of writable grants.
+// refuseOnIsland refuses a writable grant deep in what stays read-only. One of the island itself lifts it.
+func (c *linux) refuseOnIsland(use, path, resolved string) {
+	for _, i := range c.islands {
+		if below(resolved, i.path) {
+			c.refuse(use, path, resolved, "lies in %s, which stays read-only: it can only be granted for writing as a whole", quoted(i.path))
+		}
+	}
+}
+
+// refuseWhatTheHostRuns keeps programs that the host starts later out of writable grants, but for those on an island: a Jupyter server is often started
+// from the environment in its own folder.
 func (c *linux) refuseWhatTheHostRuns(use, path, resolved string) {
 	check := func(what string, targets ...string) {
 		for _, t := range targets {
-			if t != "" && t != "/" && overlap(resolved, t) {
+			if t != "" && t != "/" && overlap(resolved, t) && !c.onIsland(t) {
 				c.refuse(use, path, resolved, "%s %s, %s", relation(resolved, t), quoted(t), what)
 			}
 		}
@@ -154,6 +171,13 @@ func (c *linux) warnLinked(use, path string, e Entry) {
 	}
 }
 
+// warnOutward tells of links that lead out of the grant: inside they lead to what is shown there, if to anything.
+func (c *linux) warnOutward(use, path string, e Entry) {
+	if len(e.Outward) > 0 {
+		c.warn("%s %s holds links to what is not shown with it: %s", use, quoted(path), some(e.Outward))
+	}
+}
+
 func some(names []string) string {
 	const shown = 3
 	out := make([]string, 0, shown+1)
@@ -182,6 +206,8 @@ func (c *linux) markRedundant(grants []grant) []grant {
 				g.redundant = g.redundant || j < i
 			case g.target == o.target:
 				g.redundant = g.redundant || !g.write
+			case o.write && !g.write && (g.use == "project" || c.onIsland(g.target)):
+				g.redundant = true
 			case o.write && !g.write:
 				c.refuse(g.use, g.path, g.target, "lies in %s, which can be written: it cannot be read-only there", quoted(o.target))
 				keep = false

@@ -19,7 +19,7 @@ func guarantees(p Policy, f Facts) (enforced, missing []Guarantee) {
 	}
 	if p.Network == NetworkHost {
 		missing = append(missing, Guarantee{
-			ID: "network", Text: "the host's network is shared: every host, every local port and every abstract socket can be reached",
+			ID: "network", Text: "the host's network is shared: every host and every local port can be reached",
 			Remedy: "network: allowlist",
 		})
 	} else {
@@ -31,11 +31,7 @@ func guarantees(p Policy, f Facts) (enforced, missing []Guarantee) {
 const later = "not in this version"
 
 func shortfalls(p Policy, f Facts) []Guarantee {
-	out := []Guarantee{{ID: "system-calls", Text: "system calls are not filtered: what the host's kernel offers to any program can be called", Remedy: later}}
-	if p.Links != "allow" {
-		out = append(out, Guarantee{ID: "links", Text: "links, pipes and sockets can be made in writable folders, and the host may follow them later", Remedy: later})
-	}
-	out = append(out, Guarantee{ID: "islands", Text: "folders that the host acts on later (.git, .venv, .vscode) can be changed in writable folders", Remedy: later})
+	var out []Guarantee
 	for _, l := range []struct{ id, text string }{{"memory", "memory is not bounded"}, {"processes", "the number of processes is not bounded"}, {"cpus", "CPU time is not bounded"}} {
 		g := Guarantee{ID: "limits." + l.id, Text: l.text, Remedy: later}
 		for _, d := range unheld(p) {
@@ -46,9 +42,6 @@ func shortfalls(p Policy, f Facts) []Guarantee {
 		out = append(out, g)
 	}
 	out = append(out, Guarantee{ID: "disk", Text: "what is written to shown folders is not bounded"})
-	if p.GPU != "" && p.GPU != "none" {
-		out = append(out, Guarantee{ID: "gpu", Text: "no GPU is shown, although " + p.GPU + " is asked for", Remedy: later})
-	}
 	if f.UID == 0 {
 		out = append(out, Guarantee{ID: "root", Text: "inside is the host's root without its capabilities: what root owns in shown folders can be changed", Remedy: "run as an ordinary user"})
 	}

@@ -23,25 +23,37 @@ type linux struct {
 	faults []error
 	grants []grant
 	alias  []Mount
+
+	islands []island
+	loose   []string // what stands under an island's name and is none, as a clause
+	covers  []Mount  // the seals of masked folders
+
+	held, missed []Guarantee
 }
 
 func compileLinux(p Policy, f Facts) (*Plan, error) {
 	c := &linux{p: p, f: f}
 	c.demands()
+	c.findIslands()
 	c.grants = c.checkGrants()
 	c.system()
 	c.kernelViews()
 	c.scratch()
 	c.prefixes()
 	c.ours()
+	c.showGPU()
 	c.showGrants()
+	c.showIslands()
 	trees := c.trees()
 	c.links()
 	c.hide()
-	c.plan.Mounts = append(c.plan.Mounts, trees...)
+	c.maskSensitive()
+	c.maskProject()
+	c.plan.Mounts = append(append(c.plan.Mounts, trees...), c.covers...)
 	c.seal()
 	c.refuseBelowWritable()
 	c.refuseZeroBytes()
+	c.walls()
 	if len(c.faults) > 0 {
 		return nil, errors.Join(c.faults...)
 	}
@@ -56,8 +68,9 @@ func (c *linux) finish() *Plan {
 		p.Dir = c.entry(c.p.Folder).Resolved
 	}
 	p.Environment, p.Variables = environment(c.p.Environment)
-	p.Filter = filterFor(c.f.Goarch, c.p.Debug)
 	p.Enforced, p.Missing = guarantees(c.p, c.f)
+	p.Enforced, p.Missing = append(p.Enforced, c.held...), append(p.Missing, c.missed...)
+	p.lint = c.lintRoots()
 	if n := countMounts(p.Mounts); n > manyMounts {
 		c.warn("%d mounts make every start slower: at most %d are advised", n, manyMounts)
 	}
@@ -70,6 +83,14 @@ func (c *linux) fault(err error)         { c.faults = append(c.faults, err) }
 func (c *linux) entry(path string) Entry { return c.f.Paths[path] }
 func (c *linux) warn(format string, args ...any) {
 	c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (c *linux) enforced(id, format string, args ...any) {
+	c.held = append(c.held, Guarantee{ID: id, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *linux) lacking(id, remedy, format string, args ...any) {
+	c.missed = append(c.missed, Guarantee{ID: id, Text: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
 func (c *linux) refuse(use, path, resolved, format string, args ...any) {

@@ -28,6 +28,27 @@ func (l look) paths(p Policy, into map[string]Entry) {
 	}
 }
 
+// more is what depends on where the policy's paths really are.
+func (l look) more(p Policy, f *Facts) {
+	add := func(paths ...string) {
+		for _, path := range paths {
+			if _, known := f.Paths[path]; !known {
+				f.Paths[path] = l.entry(path)
+			}
+		}
+	}
+	for _, path := range p.writable() {
+		if e := f.Paths[path]; e.Kind == EntryFolder {
+			add(islandsBelow(e.Resolved)...)
+		}
+	}
+	l.observeProject(p, f)
+	add(sensitiveIn(f.Homes, shownRoots(p, *f))...)
+	if parts, asked := gpus[p.GPU]; asked {
+		add(expand(parts.patterns())...)
+	}
+}
+
 // expand replaces a pattern by the names that it fits in its folder, which is read once for all patterns.
 func expand(patterns []string) []string {
 	names := map[string][]string{}

@@ -7,12 +7,13 @@ import (
 )
 
 // refuseBelowWritable is the last word on CVE-2026-87766: bubblewrap makes a missing destination by walking through what
-// the sandbox may have planted there, so no destination may lie below a writable folder of the host. A fresh tmpfs is none.
+// the sandbox may have planted there, so no destination may lie below a writable folder of the host. A fresh tmpfs is none. The one exception are islands:
+// folders that exist and lie directly beneath, where a link in their place ends nothing but the start.
 func (c *linux) refuseBelowWritable() {
 	var writable []string
 	for _, m := range c.plan.Mounts {
 		for _, w := range writable {
-			if below(m.Target, w) {
+			if below(m.Target, w) && !(m.Island && filepath.Dir(m.Target) == w) {
 				c.refuse("mount", m.Target, "", "would be made below %s, which can be written from inside", quoted(w))
 				break
 			}

@@ -32,7 +32,7 @@ func (c *linux) prefixes() {
 		if !ok {
 			continue
 		}
-		if !c.visible(e.Resolved) {
+		if !c.visible(e.Resolved) && !c.onIsland(e.Resolved) {
 			if c.holdsHome(e.Resolved) || inList(e.Resolved, tooBroad) {
 				c.broad("interpreter", path, e.Resolved, "is installed in a folder too broad to be shown")
 				continue

@@ -24,6 +24,8 @@ type Plan struct {
 	Missing     []Guarantee `json:"missing"`
 	Warnings    []string    `json:"warnings"`
 	Argv        []string    `json:"argv,omitempty"` // the backend's options; a descriptor stands as "@" and the target that it fills
+
+	lint []lintRoot // the folders that Lint walks
 }
 
 // MountKind says what stands at a mount's target.
@@ -36,11 +38,12 @@ const (
 	MountTmpfs     MountKind = "tmpfs"
 	MountProc      MountKind = "proc"
 	MountDev       MountKind = "dev"
-	MountLink      MountKind = "link" // Source is the text of the link
-	MountFile      MountKind = "file" // Data is its content
-	MountCopy      MountKind = "copy" // a regular file of the host as it is at the start
-	MountMask      MountKind = "mask" // a device that cannot be opened, over a file
-	MountSeal      MountKind = "seal" // what stands there becomes read-only
+	MountLink      MountKind = "link"   // Source is the text of the link
+	MountFile      MountKind = "file"   // Data is its content
+	MountCopy      MountKind = "copy"   // a regular file of the host as it is at the start
+	MountMask      MountKind = "mask"   // a device that cannot be opened, over a file
+	MountSeal      MountKind = "seal"   // what stands there becomes read-only
+	MountDevice    MountKind = "device" // a device of the host, or a folder of devices, that can be used
 )
 
 // Mount is one thing that is visible inside.
@@ -64,7 +67,12 @@ func (m Mount) String() string {
 func (m Mount) what() string {
 	target := quoted(m.Target)
 	switch m.Kind {
+	case MountDevice:
+		return target + " is the host's device"
 	case MountReadOnly, MountReadWrite:
+		if m.Island {
+			return target + " stays read-only in the writable folder"
+		}
 		if m.Source == m.Target {
 			return fmt.Sprintf("%s is the host's, %s", target, m.Kind)
 		}
@@ -94,7 +102,7 @@ func (m Mount) what() string {
 
 // shows reports whether the mount brings something of the host into view.
 func (m Mount) shows() bool {
-	return m.Kind == MountReadOnly || m.Kind == MountReadWrite || m.Kind == MountCopy
+	return m.Kind == MountReadOnly || m.Kind == MountReadWrite || m.Kind == MountCopy || m.Kind == MountDevice
 }
 
 // Guarantee is one thing that a plan holds, or does not.

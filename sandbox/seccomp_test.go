@@ -206,7 +206,7 @@ func TestAnUnknownArchitecture(t *testing.T) {
 func TestAPlanFiltersWhereAFilterIsKnown(t *testing.T) {
 	f := machine()
 	for _, arch := range []string{"amd64", "arm64", "riscv64"} {
-		f.Goarch = arch
+		f.Arch = arch
 		plan, err := Compile(Policy{Debug: true}, f)
 		require.NoError(t, err)
 		require.Equal(t, arch != "riscv64", plan.Filter != nil && plan.Filter.Debug, arch)

@@ -36,6 +36,7 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 		return nil, err
 	}
 	p := newProcess(info)
+	p.islands = d.islands
 	cmd := exec.CommandContext(ctx, plan.Program)
 	cmd.Args = append([]string{"bwrap", "--args", argsFD, "--"}, c.Argv...)
 	cmd.Env, cmd.Dir = []string{}, "/"

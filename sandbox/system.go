@@ -121,7 +121,7 @@ func isSystemMount(m Mount) bool {
 		return true
 	}
 	for _, root := range []string{"/usr", "/etc", "/nix/store", "/gnu/store", "/proc", "/dev", "/run/current-system", "/var/cache/fontconfig"} {
-		if within(m.Target, root) && m.Kind != MountReadWrite && m.Target != "/dev/shm" {
+		if within(m.Target, root) && m.Kind != MountReadWrite && m.Kind != MountDevice && m.Target != "/dev/shm" {
 			return true
 		}
 	}

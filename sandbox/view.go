@@ -177,12 +177,7 @@ func (c *linux) hide() {
 		if !c.hideable(path, e) {
 			continue
 		}
-		if e.Kind == EntryFolder {
-			c.add(Mount{Kind: MountTmpfs, Target: e.Resolved, Size: maskSize, Mode: 0o555, Why: "hidden"})
-			c.add(Mount{Kind: MountSeal, Target: e.Resolved, Why: "hidden"})
-			continue
-		}
-		c.add(Mount{Kind: MountMask, Source: "/dev/null", Target: e.Resolved, Why: "hidden"})
+		c.mask(e, "hidden")
 	}
 }
 
