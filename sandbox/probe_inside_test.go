@@ -58,6 +58,8 @@ func setProbes() {
 		"create":    each(create),
 		"chmod":     each(func(path string) error { return os.Chmod(path, 0o755) }),
 		"remove":    each(os.Remove),
+		"away":      each(func(path string) error { return os.Rename(path, path+"-away") }),
+		"island":    probeIsland,
 		"mode":      each(mode),
 		"list":      each(list),
 		"connect":   each(connect),
