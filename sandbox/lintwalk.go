@@ -27,10 +27,12 @@ func (c *linux) lintRoots() []lintRoot {
 		}
 		r := lintRoot{use: g.use, path: g.target, write: g.write}
 		for _, i := range c.islands {
-			r.skip = append(r.skip, i.path)
+			if i.grant == g.target {
+				r.skip = append(r.skip, i.path)
+			}
 		}
 		for _, other := range c.grants {
-			if below(other.target, g.target) {
+			if !other.redundant && below(other.target, g.target) {
 				r.skip = append(r.skip, other.target)
 			}
 		}
