@@ -144,10 +144,7 @@ func memory(name string, data []byte) (*os.File, error) {
 		return nil, fmt.Errorf("memory file for %s: %w", name, err)
 	}
 	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.Write(data); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.Seek(0, 0); err != nil {
+	if _, err := f.WriteAt(data, 0); err != nil { // which leaves the position alone
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

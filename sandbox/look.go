@@ -99,6 +99,8 @@ func (l look) entry(path string) Entry {
 	e.Kind = kindOf(info.Mode())
 	if link {
 		e.Link, _ = os.Readlink(place)
+	} else {
+		l[place] = place
 	}
 	return e
 }

@@ -19,19 +19,13 @@ func (l look) observeProject(p Policy, f *Facts) {
 		return
 	}
 	root := folder.Resolved
-	names := namesIn(root)
 	var between []string
-	for !marked(names) {
-		root = filepath.Dir(root)
-		if !belowAny(root, f.Homes) {
+	for names := namesIn(root); !marked(names); {
+		if root = filepath.Dir(root); !belowAny(root, f.Homes) {
 			return
 		}
 		names = namesIn(root)
-		for _, name := range names {
-			if strings.HasPrefix(name, secretPrefix) {
-				between = append(between, filepath.Join(root, name))
-			}
-		}
+		between = append(between, secretsOf(root, names)...)
 	}
 	if f.Project = root; root == folder.Resolved {
 		return
@@ -41,6 +35,16 @@ func (l look) observeProject(p Policy, f *Facts) {
 		f.Paths[path] = l.entry(path)
 	}
 	f.Secrets = between
+}
+
+func secretsOf(folder string, names []string) []string {
+	var out []string
+	for _, name := range names {
+		if strings.HasPrefix(name, secretPrefix) {
+			out = append(out, filepath.Join(folder, name))
+		}
+	}
+	return out
 }
 
 func belowAny(path string, roots []string) bool {

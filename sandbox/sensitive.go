@@ -22,11 +22,15 @@ func sensitiveIn(homes, roots []string) []string {
 	var out []string
 	for _, home := range homes {
 		for _, root := range roots {
-			if !below(root, home) {
+			if home == "/" || !below(root, home) {
 				continue
 			}
+			rest := root[len(home)+1:]
 			for _, name := range sensitiveHome {
-				if path := filepath.Join(home, name); overlap(path, root) && !inList(path, out) {
+				if !overlap(name, rest) {
+					continue
+				}
+				if path := filepath.Join(home, name); !inList(path, out) {
 					out = append(out, path)
 				}
 			}

@@ -1,7 +1,5 @@
 package sandbox
 
-import "strings"
-
 // systemPath is one thing of the host's system that is shown, when it exists. Pattern may hold "*" in its last element.
 type systemPath struct{ Pattern, Why string }
 
@@ -135,7 +133,8 @@ func isSystemMount(m Mount) bool {
 
 // within reports whether path is root or lies below it. Both are clean and absolute.
 func within(path, root string) bool {
-	return path == root || root == "/" || strings.HasPrefix(path, root+"/")
+	n := len(root)
+	return path == root || root == "/" || len(path) > n && path[n] == '/' && path[:n] == root // a concatenation would cost every start
 }
 
 // below is within, without root itself.

@@ -58,8 +58,12 @@ func (c *linux) matches(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
 		return []string{pattern}
 	}
+	stem := pattern[:strings.IndexAny(pattern, "*[")]
 	var out []string
 	for path := range c.f.Paths {
+		if !strings.HasPrefix(path, stem) {
+			continue
+		}
 		if ok, err := filepath.Match(pattern, path); err == nil && ok {
 			out = append(out, path)
 		}
