@@ -103,7 +103,7 @@ func (row planCase) facts() Facts {
 func (row planCase) policy(f Facts) Policy {
 	p := Policy{Hide: row.Input.Policy.Hide, Helper: row.Input.SelfExe, RealHome: f.Homes[0]}
 	for _, path := range row.Input.Policy.Readable {
-		if !inList(path, systemPatterns()) {
+		if !inList(path, systemPatterns(true)) {
 			p.Read = append(p.Read, path)
 		}
 	}

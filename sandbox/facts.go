@@ -70,13 +70,13 @@ func Observe(p Policy) (Facts, error) {
 		return f, err
 	}
 	f.Hostname = plainName(name, "localhost")
-	l := look{}
+	l := newLook()
 	f.Homes = l.resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
 	f.Search = l.resolveAll(filepath.SplitList(os.Getenv("PATH")))
 	if r := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(r) {
 		f.Runtime = l.resolve(r)
 	}
-	l.paths(p, f.Paths)
+	l.paths(p, &f)
 	l.more(p, &f)
 	f.Bubblewrap = findBubblewrap(bubblewrapPlaces, os.Getenv("PATH"), writableRoots(p, f))
 	return f, nil

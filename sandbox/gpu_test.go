@@ -66,5 +66,5 @@ func TestAGPUIsLookedAtOnlyWhenAskedFor(t *testing.T) {
 	asked, err := Observe(Policy{GPU: "nvidia"})
 	require.NoError(t, err)
 	assert.Contains(t, asked.Paths, "/dev/nvidiactl")
-	assert.Equal(t, EntryDevice, look{}.entry("/dev/null").Kind)
+	assert.Equal(t, EntryDevice, newLook().entry("/dev/null").Kind)
 }

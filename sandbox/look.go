@@ -1,19 +1,27 @@
 package sandbox
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// look is one look at the machine. It remembers where folders really are, since the many paths of a policy lie in few of
-// them; it is made anew for each, so nothing old is believed.
-type look map[string]string
+// look is one look at the machine. It remembers where folders really are and what was not there, since the many paths of a policy lie in few folders and
+// most of the system's list is missing everywhere; it is made anew for each, so nothing old is believed.
+type look struct {
+	real    map[string]string          // a folder's path without links
+	folders map[string]bool            // paths without links that are folders
+	gone    map[string]bool            // paths that do not exist
+	names   map[string]map[string]bool // the names in folders that were read to the end
+}
 
-func (l look) paths(p Policy, into map[string]Entry) {
-	for _, path := range expand(systemPatterns()) {
+func newLook() look {
+	return look{real: map[string]string{}, folders: map[string]bool{}, gone: map[string]bool{}, names: map[string]map[string]bool{}}
+}
+
+func (l look) paths(p Policy, f *Facts) {
+	into := f.Paths
+	for _, path := range l.expand(systemPatterns(f.UID == 0)) {
 		into[path] = l.entry(path)
 	}
 	for _, path := range policyPaths(p) {
@@ -45,13 +53,12 @@ func (l look) more(p Policy, f *Facts) {
 	l.observeProject(p, f)
 	add(sensitiveIn(f.Homes, shownRoots(p, *f))...)
 	if parts, asked := gpus[p.GPU]; asked {
-		add(expand(parts.patterns())...)
+		add(l.expand(parts.patterns())...)
 	}
 }
 
 // expand replaces a pattern by the names that it fits in its folder, which is read once for all patterns.
-func expand(patterns []string) []string {
-	names := map[string][]string{}
+func (l look) expand(patterns []string) []string {
 	var out []string
 	for _, pattern := range patterns {
 		dir, form := filepath.Split(pattern)
@@ -59,87 +66,38 @@ func expand(patterns []string) []string {
 			out = append(out, pattern)
 			continue
 		}
-		if _, known := names[dir]; !known {
-			names[dir] = namesIn(dir)
-		}
-		for _, name := range names[dir] {
+		dir = filepath.Clean(dir)
+		for name := range l.namesOf(dir) {
 			if fits, err := filepath.Match(form, name); err == nil && fits {
-				out = append(out, dir+name)
+				out = append(out, filepath.Join(dir, name))
 			}
 		}
 	}
 	return out
 }
 
-func namesIn(dir string) []string {
+// namesOf are the names in a folder; it is remembered what is not there, when all could be read.
+func (l look) namesOf(dir string) map[string]bool {
+	if known, ok := l.names[dir]; ok {
+		return known
+	}
+	names, whole := namesIn(dir)
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	if whole {
+		l.names[dir] = set
+	}
+	return set
+}
+
+func namesIn(dir string) (names []string, whole bool) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer d.Close()
-	names, _ := d.Readdirnames(-1) // as many as could be read
-	return names
-}
-
-func (l look) entry(path string) Entry {
-	place := l.place(path)
-	e := Entry{Kind: EntryMissing, Resolved: place}
-	info, err := os.Lstat(place)
-	link := err == nil && info.Mode()&fs.ModeSymlink != 0
-	if link {
-		e.Resolved = resolve(place)
-		info, err = os.Stat(place)
-	}
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			e.Fault = reason(err)
-		}
-		return e
-	}
-	e.Kind = kindOf(info.Mode())
-	if link {
-		e.Link, _ = os.Readlink(place)
-	} else {
-		l[place] = place
-	}
-	return e
-}
-
-// place is path in its real folder, whatever it is there itself.
-func (l look) place(path string) string {
-	path = filepath.Clean(path)
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(l.resolve(parent), filepath.Base(path))
-}
-
-// resolve is the function of that name, with one question per folder.
-func (l look) resolve(path string) string {
-	path = filepath.Clean(path)
-	if r, known := l[path]; known {
-		return r
-	}
-	r := l.place(path)
-	if info, err := os.Lstat(r); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		r = resolve(r)
-	}
-	l[path] = r
-	return r
-}
-
-func (l look) resolveAll(paths []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			continue
-		}
-		if r := l.resolve(p); !seen[r] {
-			seen[r] = true
-			out = append(out, r)
-		}
-	}
-	return out
+	names, err = d.Readdirnames(-1)
+	return names, err == nil
 }

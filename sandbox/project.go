@@ -20,11 +20,11 @@ func (l look) observeProject(p Policy, f *Facts) {
 	}
 	root := folder.Resolved
 	var between []string
-	for names := namesIn(root); !marked(names); {
+	for names, _ := namesIn(root); !marked(names); {
 		if root = filepath.Dir(root); !belowAny(root, f.Homes) {
 			return
 		}
-		names = namesIn(root)
+		names, _ = namesIn(root)
 		between = append(between, secretsOf(root, names)...)
 	}
 	if f.Project = root; root == folder.Resolved {

@@ -86,15 +86,21 @@ var procRootMasked = []systemPath{
 	{"/proc/timer_list", "it tells of the host's processes"},
 }
 
-// systemPatterns is everything that Observe looks at, whatever the policy says.
-func systemPatterns() []string {
+// systemPatterns is everything that Observe looks at, whatever the policy says; some of it matters for root alone. The patterns come first: for them a
+// folder is read, which answers for its names.
+func systemPatterns(root bool) []string {
+	lists := [][]systemPath{etcPaths, rootPaths, storePaths, procMasked}
 	out := []string{"/usr", "/etc/resolv.conf", "/etc/hosts"}
-	for _, list := range [][]systemPath{rootPaths, storePaths, etcPaths, procMasked, procRootMasked} {
+	if root {
+		lists = append(lists, procRootMasked)
+		out = append(out, procRootOwned...)
+	}
+	for _, list := range lists {
 		for _, p := range list {
 			out = append(out, p.Pattern)
 		}
 	}
-	return append(append(out, procReadOnly...), procRootOwned...)
+	return append(out, procReadOnly...)
 }
 
 // tooBroad are folders that hold what belongs to the whole machine or to everyone: never shown as a whole, read-only or not.
