@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -274,24 +273,5 @@ func TestPlanIsShownWithoutSecrets(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &back))
 	for _, key := range []string{"backend", "mounts", "enforced", "missing", "environment", "network", "dir"} {
 		assert.Contains(t, back, key)
-	}
-}
-
-func TestOtherPlatformsRefuseByName(t *testing.T) {
-	for goos, name := range map[string]string{"darwin": "seatbelt", "windows": "appcontainer", "freebsd": "none"} {
-		f := machine()
-		f.Goos = goos
-		_, err := Compile(Policy{}, f)
-		var e *UnavailableError
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, name, e.Backend)
-		assert.Contains(t, e.Error(), goos)
-		b := absent(goos)
-		assert.Equal(t, name, b.Name())
-		_, planned := b.Plan(Policy{})
-		_, started := b.Start(t.Context(), nil, Command{})
-		for _, err := range []error{planned, b.Probe(t.Context()), started} {
-			assert.True(t, errors.As(err, &e), "%v", err)
-		}
 	}
 }

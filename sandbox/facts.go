@@ -13,19 +13,20 @@ import (
 
 // Facts are what was observed on this machine for one policy. Compile uses nothing else, so they can be written down by hand.
 type Facts struct {
-	Goos        string           `json:"goos"`
-	UID, GID    int              // the effective ones: bubblewrap keeps them inside
-	User, Group string           // their names, or "user" and "group"
-	Hostname    string           // for /etc/hosts inside
-	Homes       []string         // resolved home folders of the user: of HOME, of the policy, of the user database
-	Search      []string         // the absolute folders on PATH, as far as they exist resolved
-	Runtime     string           // the user's runtime folder, where session sockets live
-	Bubblewrap  string           // the program's path, resolved; empty when it was not found
-	Arch        string           // the processor's, as Go names it
-	Landlock    int              // the version of the kernel's Landlock interface; 0 when there is none
-	Project     string           // the resolved root of the project around the policy's folder; empty when there is none
-	Secrets     []string         // what may hold passwords, in the top level of the project and of the folders between
-	Paths       map[string]Entry // every path that the policy or the system list names
+	Goos        string            `json:"goos"`
+	UID, GID    int               // the effective ones: bubblewrap keeps them inside
+	User, Group string            // their names, or "user" and "group"
+	Hostname    string            // for /etc/hosts inside
+	Homes       []string          // resolved home folders of the user: of HOME, of the policy, of the user database
+	Search      []string          // the absolute folders on PATH, as far as they exist resolved
+	Runtime     string            // the user's runtime folder, where session sockets live
+	Bubblewrap  string            // the program's path, resolved; empty when it was not found
+	Arch        string            // the processor's, as Go names it
+	Landlock    int               // the version of the kernel's Landlock interface; 0 when there is none
+	Project     string            // the resolved root of the project around the policy's folder; empty when there is none
+	Secrets     []string          // what may hold passwords, in the top level of the project and of the folders between
+	Paths       map[string]Entry  // every path that the policy or the system list names
+	Known       map[string]string // on Windows, folders that the system names by variables: LOCALAPPDATA, SYSTEMROOT, TEMP
 }
 
 // EntryKind says what a path leads to, links followed.
@@ -65,6 +66,7 @@ func Observe(p Policy) (Facts, error) {
 	if g, err := user.LookupGroupId(strconv.Itoa(f.GID)); err == nil {
 		f.Group = plainName(g.Name, f.Group)
 	}
+	f.Known = knownFolders(f.Goos, os.Getenv)
 	name, err := os.Hostname()
 	if err != nil {
 		return f, err

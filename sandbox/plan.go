@@ -25,7 +25,9 @@ type Plan struct {
 	Warnings    []string    `json:"warnings"`
 	Argv        []string    `json:"argv,omitempty"` // the backend's options; a descriptor stands as "@" and the target that it fills
 
-	lint []lintRoot // the folders that Lint walks
+	lint         []lintRoot    // the folders that Lint walks
+	Seatbelt     *Seatbelt     `json:"seatbelt,omitempty"`     // the profile, on macOS
+	AppContainer *AppContainer `json:"appContainer,omitempty"` // what is done, on Windows
 }
 
 // MountKind says what stands at a mount's target.
@@ -121,6 +123,9 @@ func (g Guarantee) String() string {
 
 // Sentences says the whole plan as a person would, most important first. The mounts of the system are summed up.
 func (p *Plan) Sentences() []string {
+	if p.Seatbelt != nil || p.AppContainer != nil {
+		return p.inPlaceSentences()
+	}
 	out := []string{
 		fmt.Sprintf("The command works in %s, its home is %s.", quoted(p.Dir), quoted(p.Home)),
 		"It sees " + p.Network.String() + ".",
