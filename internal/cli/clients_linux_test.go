@@ -61,3 +61,13 @@ func TestEightKernelsAtOnce(t *testing.T) { play(t, "client.py", "eight_at_once"
 func TestJupyterServer(t *testing.T) { play(t, "server.py", "whole_life") }
 
 func TestR(t *testing.T) { play(t, "r.py", "whole_life") }
+
+// TestWorkThatMustGoOnInside: walls that break what people do in notebooks are taken down by them.
+func TestWorkThatMustGoOnInside(t *testing.T) {
+	for _, scenario := range []string{"processes", "system", "libraries", "r"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			play(t, "work.py", scenario)
+		})
+	}
+}

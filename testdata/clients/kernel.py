@@ -79,6 +79,7 @@ class Kernel:
                 out.append(content["text"])
             elif kind == "error":
                 error.append(content["ename"])
+                self.traceback = "\n".join(content["traceback"])
 
         extra = {}
         if stdin is not None:
