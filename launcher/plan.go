@@ -44,14 +44,12 @@ func (s Spec) Plan() (*Plan, error) {
 	if p.Connection, err = s.connect(); err != nil {
 		return nil, err
 	}
-	cfg := s.Config
-	if cfg != nil {
-		cfg = cfg.Clone() // it is the embedder's, and the flags go on top
-	} else if cfg, err = LoadConfig(h.dirs, h.folder, s.Profile); err != nil {
+	cfg, err := s.config(h)
+	if err != nil {
 		return nil, err
 	}
-	if err := cfg.Apply(s.Overrides); err != nil {
-		return nil, err
+	for _, clip := range cfg.Clips() {
+		p.Notices = append(p.Notices, clip.String())
 	}
 	store := Environments(h.dirs, h.helper, h.getenv)
 	if p.Environment, err = store.Get(s.Environment); err != nil {
@@ -69,6 +67,20 @@ func (s Spec) Plan() (*Plan, error) {
 		p.Rules, p.bounds = cfg.Rules(), cfg.Egress.Bounds
 	}
 	return p, p.confine(cfg)
+}
+
+// config is the policy with the flags on top, below the machine's ceiling. That holds for an embedder's own policy as well.
+func (s Spec) config(h host) (cfg *Config, err error) {
+	if s.Config != nil {
+		cfg = s.Config.Clone()
+		err = cfg.HoldBelow(machineConfig(h.dirs), h.dirs.Home)
+	} else {
+		cfg, err = LoadConfig(h.dirs, h.folder, s.Profile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cfg, cfg.Apply(s.Overrides)
 }
 
 func (s Spec) connect() (*jupyter.Connection, error) {
@@ -108,6 +120,7 @@ func (p *Plan) policy(cfg *Config) sandbox.Policy {
 		Network: c.Network,
 		Folder:  p.Folder,
 		Read:    c.Read, Write: c.Write, Hide: c.Hide,
+		Project: c.Project, Islands: c.Islands,
 		RealHome: d.Home, KeptHome: p.KeptHome,
 		Prefixes:    p.Environment.Interpreter.Shown(),
 		Trees:       []sandbox.Tree{{Source: p.Environment.Tree(), Target: p.Environment.Current()}},

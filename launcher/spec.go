@@ -26,7 +26,7 @@ type Spec struct {
 	ConnectionFile string  // a client's connection file; empty: five free ports and a fresh key, see Kernel.Connection
 	Folder         string  // the notebook's folder, which the kernel works in and can write; empty: the current one
 	AnyFolder      bool    // a folder too broad to be shown is replaced by an empty private one instead of refused
-	Config         *Config // the policy; nil: LoadConfig for the folder and Profile
+	Config         *Config // the policy, which the machine's policy.yaml clips; nil: LoadConfig for the folder and Profile
 	Profile        string  // of the configuration
 	Overrides      Overrides
 	Command        []string // run this instead of the environment's kernel, without channels
@@ -96,10 +96,14 @@ func Dirs(getenv func(string) string) (dirs.Dirs, error) {
 	return dirs.For(runtime.GOOS, getenv)
 }
 
-// LoadConfig reads the operator's configuration as it holds for a folder: the machine's file, the user's, the folder's entry, the profile.
+// machineConfig is the file that the machine's policy.yaml stands beside.
+func machineConfig(d dirs.Dirs) string { return filepath.Join(d.Machine, "config.yaml") }
+
+// LoadConfig reads the operator's configuration as it holds for a folder: the machine's file, the user's, the folder's entry, the profile, clipped by the
+// machine's policy.yaml. Config.Clips says what that took away.
 func LoadConfig(d dirs.Dirs, folder, profile string) (*Config, error) {
 	return config.Load(config.Sources{
-		Machine: filepath.Join(d.Machine, "config.yaml"),
+		Machine: machineConfig(d),
 		User:    filepath.Join(d.Config, "config.yaml"),
 		Folder:  folder, Profile: profile, Home: d.Home,
 	})

@@ -89,7 +89,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	found = append(found, walls)
 	settings, cfg := a.examineConfig()
-	found = append(found, settings)
+	found = append(append(found, settings), clipped(cfg)...)
 	if cfg == nil || walls.State != "ok" {
 		return append(found, a.examineSpecs()...)
 	}

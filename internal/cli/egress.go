@@ -31,6 +31,7 @@ func (a *app) egressCheck() *cobra.Command {
 			if err != nil {
 				return usage(cmd, "%v", err)
 			}
+			a.sayClips(cfg, "egress.")
 			if cfg.Sandbox.Network != sandbox.NetworkAllowlist {
 				fmt.Fprintf(a.err, "kernel-launch: network is %s here; this is what allowlist would do\n", string(cfg.Sandbox.Network))
 			}

@@ -176,6 +176,9 @@ func ofPolicy(err error, x *explained) bool {
 	var profile *config.ProfileError
 	switch {
 	case as(err, &insecure):
+		if strings.HasSuffix(insecure.Reason, "not to root") {
+			return x.set("configuration", statusFailed, "chown root %s", insecure.Path)
+		}
 		if strings.HasPrefix(insecure.Reason, "belongs to") {
 			return x.set("configuration", statusFailed, "chown \"$USER\" %s", insecure.Path)
 		}

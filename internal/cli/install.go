@@ -164,6 +164,7 @@ func (x *change) open(r *report) error {
 	if err != nil {
 		return err
 	}
+	x.app.sayClips(cfg, "install.")
 	if x.env == "" {
 		x.env = environmentOf(cfg)
 		r.Environment = x.env
@@ -183,7 +184,11 @@ func (x *change) open(r *report) error {
 // allowed refuses what no approval can allow.
 func (x *change) allowed(cfg *launcher.Config) error {
 	if cfg.Install.Approve == "never" && !x.dry {
-		return &refusedError{"installs are switched off: install.approve is never", "ask whoever wrote config.yaml"}
+		file := "config.yaml"
+		if from := cfg.Origins("install.approve"); len(from) > 0 {
+			file = from[0].File
+		}
+		return &refusedError{"installs are switched off: install.approve is never", "ask whoever wrote " + file}
 	}
 	e, err := x.installer.Store.Get(x.env)
 	if err == nil && e.Language != envs.Python {

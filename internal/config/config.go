@@ -2,8 +2,10 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/egress"
@@ -26,6 +28,8 @@ type Config struct {
 	origins map[string][]Origin
 	paths   paths
 	placed  map[string]int // where the pin or exception of a name stands
+	ceiling *ceiling       // nil: the machine has none
+	clips   []Clip
 }
 
 // Sandbox holds what a kernel sees. Paths are absolute and not resolved: package sandbox does that at each start.
@@ -33,7 +37,9 @@ type Sandbox struct {
 	Backend           Backend
 	Network           sandbox.Network
 	Read, Write, Hide []string
-	Links             string // "deny" or "allow"
+	Project           bool     // the project around the notebook's folder is shown, read-only
+	Links             string   // "deny" or "allow"
+	Islands           []string // folders in writable grants that stay read-only, besides those known by name
 	Env               Env
 	GPU               string // "none", "nvidia" or "amd"
 	Forward           []Forward
@@ -65,6 +71,14 @@ type Forward struct {
 	Port     uint16 // inside
 	Host     string // seen from the host; "127.0.0.1" when only a port was given
 	HostPort uint16
+}
+
+// String is how a forward is written.
+func (f Forward) String() string {
+	if f.Host == "127.0.0.1" && f.HostPort == f.Port {
+		return strconv.Itoa(int(f.Port))
+	}
+	return fmt.Sprintf("%d:%s:%d", f.Port, f.Host, f.HostPort)
 }
 
 // Egress holds where a kernel may connect to when the network is "allowlist".
@@ -119,12 +133,12 @@ func (c *Config) Origins(key string) []Origin { return c.origins[key] }
 func (c *Config) Clone() *Config {
 	n := *c
 	s, e := &n.Sandbox, &n.Egress
-	s.Read, s.Write, s.Hide = slices.Clone(s.Read), slices.Clone(s.Write), slices.Clone(s.Hide)
+	s.Read, s.Write, s.Hide, s.Islands = slices.Clone(s.Read), slices.Clone(s.Write), slices.Clone(s.Hide), slices.Clone(s.Islands)
 	s.Forward, s.Publish = slices.Clone(s.Forward), slices.Clone(s.Publish)
 	s.Env = Env{Pass: slices.Clone(s.Env.Pass), Set: maps.Clone(s.Env.Set)}
 	e.Groups, e.Allow, e.Deny = slices.Clone(e.Groups), slices.Clone(e.Allow), slices.Clone(e.Deny)
 	e.Inward, e.Pins, e.Credentials = slices.Clone(e.Inward), slices.Clone(e.Pins), slices.Clone(e.Credentials)
-	n.placed, n.origins = maps.Clone(c.placed), make(map[string][]Origin, len(c.origins))
+	n.clips, n.placed, n.origins = slices.Clone(c.clips), maps.Clone(c.placed), make(map[string][]Origin, len(c.origins))
 	for key, from := range c.origins {
 		n.origins[key] = slices.Clone(from)
 	}

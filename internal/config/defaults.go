@@ -16,6 +16,7 @@ func Default() *Config {
 		Sandbox: Sandbox{
 			Backend: BackendAuto,
 			Network: sandbox.NetworkAllowlist,
+			Project: true,
 			Links:   "deny",
 			GPU:     "none",
 			Env:     Env{Set: map[string]string{}},

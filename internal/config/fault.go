@@ -85,17 +85,14 @@ func (e *InsecureError) Error() string {
 	return fmt.Sprintf("%s: %s %s", e.File, e.Path, e.Reason)
 }
 
-// CeilingError is returned when the machine has a policy.yaml. This version cannot clip a configuration by it, and nothing may run with a ceiling ignored.
+// CeilingError is a policy.yaml that is there, or may be, and cannot be read. Nothing runs with the machine's ceiling ignored.
 type CeilingError struct {
 	File string
-	Err  error // why its absence could not be established; nil when it is there
+	Err  error
 }
 
 func (e *CeilingError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: cannot tell whether this machine has a ceiling: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("%s exists, and this version cannot hold a configuration below it: nothing runs with the machine's ceiling ignored", e.File)
+	return fmt.Sprintf("%s: the machine's ceiling cannot be read: %v", e.File, e.Err)
 }
 
 func (e *CeilingError) Unwrap() error { return e.Err }

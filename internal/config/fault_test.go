@@ -91,9 +91,8 @@ config.yaml:6: egress.allow: rule "a b": …`},
 config.yaml:4: sandbox.limits.processes: not in this version: processes are not limited, and limits.best_effort is false
 config.yaml:5: sandbox.limits.cpus: not in this version: processors are not limited, and limits.best_effort is false`},
 	"not yet: age": {"install:\n  min_age: 7d\n", `config.yaml:2: install.min_age: not in this version: the age of files is not looked at`},
-	"not yet: the rest": {"sandbox: {gpu: nvidia, forward: [5432], publish: [8050]}\negress:\n  close_on_deny: true\n  log: all\n  credentials: [{host: api.example.test, header: Authorization, value_from: {env: KEY}}]\nhooks:\n  after_install: [a]\n  before_restart: [b]\n  after_restart: [[c, d]]\n", `config.yaml:1: sandbox.forward: not in this version: services of the host are not shown inside
+	"not yet: the rest": {"sandbox: {forward: [5432], publish: [8050]}\negress:\n  close_on_deny: true\n  log: all\n  credentials: [{host: api.example.test, header: Authorization, value_from: {env: KEY}}]\nhooks:\n  after_install: [a]\n  before_restart: [b]\n  after_restart: [[c, d]]\n", `config.yaml:1: sandbox.forward: not in this version: services of the host are not shown inside
 config.yaml:1: sandbox.publish: not in this version: ports of a kernel are not shown on the host
-config.yaml:1: sandbox.gpu: not in this version: graphics cards are not shown inside
 config.yaml:3: egress.close_on_deny: not in this version: open connections are not closed when a rule goes
 config.yaml:4: egress.log: not in this version: there is no audit log
 config.yaml:5: egress.credentials: not in this version: credentials are not added to requests

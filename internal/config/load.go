@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // maxFile is far above what a person writes; a larger file is a mistake or a trap.
@@ -21,39 +20,26 @@ type Sources struct {
 	Home    string // what "~" stands for
 }
 
-// Load reads and merges all layers below the flags. The error holds everything that is wrong at once: Faults with file and line,
+// Load reads and merges all layers below the flags and clips the result by the machine's ceiling. The error holds everything that is wrong at once: Faults with file and line,
 // *InsecureError, *CeilingError, *ProfileError, or what kept a file from being read. With an error there is no configuration at all.
 func Load(s Sources) (*Config, error) {
 	p := paths{home: s.Home}
 	machine, errMachine := loadFile(s.Machine, p)
 	user, errUser := loadFile(s.User, p)
-	if err := join(ceiling(s.Machine), errMachine, errUser); err != nil {
+	top, errTop := loadCeiling(s.Machine, p)
+	if err := join(errTop, errMachine, errUser); err != nil {
 		return nil, err
 	}
 	c, err := merge(s, machine, user)
 	if err != nil {
 		return nil, err
 	}
+	c.ceiling = top
+	c.clip()
 	if err := Faults(c.Unsupported()).err(); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-// ceiling refuses where the machine's administrator has set one.
-func ceiling(machine string) error {
-	if machine == "" {
-		return nil
-	}
-	file := filepath.Join(filepath.Dir(machine), "policy.yaml")
-	switch _, err := os.Lstat(file); {
-	case err == nil:
-		return &CeilingError{File: file}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	default:
-		return &CeilingError{File: file, Err: err}
-	}
 }
 
 // loadFile returns nil for a file that is not there.
@@ -61,7 +47,7 @@ func loadFile(file string, p paths) (*document, error) {
 	if file == "" {
 		return nil, nil
 	}
-	data, err := readTrusted(file)
+	data, err := readTrusted(file, self())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -72,9 +58,9 @@ func loadFile(file string, p paths) (*document, error) {
 	return d, faults.err()
 }
 
-// readTrusted reads a file that nobody but its operator and root can change.
-func readTrusted(file string) ([]byte, error) {
-	if err := checkTrust(file); err != nil {
+// readTrusted reads a file that nobody but owner and root can change.
+func readTrusted(file string, owner int) ([]byte, error) {
+	if err := checkTrust(file, owner); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(file, os.O_RDONLY|noWait, 0)
@@ -82,7 +68,7 @@ func readTrusted(file string) ([]byte, error) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	defer f.Close() // read only: nothing can be lost
-	if err := checkOpen(file, f); err != nil {
+	if err := checkOpen(file, f, owner); err != nil {
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))

@@ -48,9 +48,11 @@ sandbox:
   read: ["~/data", /srv/shared/]
   write: [/srv/out]
   hide: ["~"]
+  project: false
+  islands: ["~/work/results"]
   links: allow
   env: {pass: [LAB_TOKEN], set: {OMP_NUM_THREADS: 4, EMPTY: ""}}
-  gpu: none
+  gpu: nvidia
   forward: []
   publish: []
   limits: {memory: 2GiB, processes: 64, cpus: 1.5, tmp: 256MiB, shm: 0, best_effort: true}
@@ -74,7 +76,7 @@ hooks: {after_install: [], before_restart: [], after_restart: []}
 	home := w.s.Home
 	assert.Equal(t, Sandbox{
 		Backend: BackendBubblewrap, Network: sandbox.NetworkNone, Read: []string{filepath.Join(home, "data"), "/srv/shared"}, Write: []string{"/srv/out"}, Hide: []string{home},
-		Links: "allow", Env: Env{Pass: []string{"LAB_TOKEN"}, Set: map[string]string{"OMP_NUM_THREADS": "4", "EMPTY": ""}}, GPU: "none",
+		Islands: []string{filepath.Join(home, "work", "results")}, Links: "allow", Env: Env{Pass: []string{"LAB_TOKEN"}, Set: map[string]string{"OMP_NUM_THREADS": "4", "EMPTY": ""}}, GPU: "nvidia",
 		Limits: sandbox.Limits{Memory: 2 << 30, Processes: 64, CPUs: 1.5, Tmp: 256 << 20, BestEffort: true}, Debug: true,
 	}, c.Sandbox)
 	assert.Equal(t, []string{".allowed.test", "data.example.org:8080"}, texts(c.Egress.Allow))
@@ -183,29 +185,6 @@ func TestWhatOnlyAnUnusedProfileAsksForIsNoFault(t *testing.T) {
 	w.load()
 	w.s.Profile = "big"
 	assert.Contains(t, w.fails().Error(), "config.yaml:3: sandbox.limits.memory: not in this version")
-}
-
-func TestACeilingIsNeverIgnored(t *testing.T) {
-	w := newWorld(t).machine("")
-	w.load()
-	policy := filepath.Join(filepath.Dir(w.s.Machine), "policy.yaml")
-	require.NoError(t, os.WriteFile(policy, nil, 0o644))
-	var e *CeilingError
-	require.ErrorAs(t, w.fails(), &e)
-	assert.Equal(t, policy, e.File)
-	assert.Contains(t, e.Error(), "nothing runs with the machine's ceiling ignored")
-
-	require.NoError(t, os.Remove(policy))
-	require.NoError(t, os.Symlink("nowhere", policy))
-	assert.ErrorAs(t, w.fails(), &e, "a link to nowhere is a ceiling that cannot be read")
-}
-
-func TestAMachineFolderThatIsAFileIsNoAbsence(t *testing.T) {
-	w := newWorld(t)
-	w.s.Machine = filepath.Join(w.write(filepath.Join(w.base, "file"), "").base, "file", "config.yaml")
-	var e *CeilingError
-	require.ErrorAs(t, w.fails(), &e)
-	assert.Error(t, e.Err)
 }
 
 func TestAFileLargerThanAnybodyWrites(t *testing.T) {

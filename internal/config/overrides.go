@@ -26,7 +26,7 @@ type Overrides struct {
 	Sandbox   string   // --sandbox auto|off
 }
 
-// Apply puts the flags on top of the layers. The error holds Faults, one for each flag that cannot be read or that asks for what this version cannot do;
+// Apply puts the flags on top of the layers, below the machine's ceiling. The error holds Faults, one for each flag that cannot be read or that asks for what this version cannot do;
 // with an error the configuration must not be used.
 func (c *Config) Apply(o Overrides) error {
 	c.ready()
@@ -45,6 +45,7 @@ func (c *Config) Apply(o Overrides) error {
 	many(f, "--set-env", "sandbox.env.set", o.SetEnv, assignment, func(v [2]string) { c.Sandbox.Env.Set[v[0]] = v[1] })
 	many(f, "--forward", "sandbox.forward", o.Forward, forward, func(v Forward) { c.Sandbox.Forward = append(c.Sandbox.Forward, v) })
 	many(f, "--publish", "sandbox.publish", o.Publish, port, func(v uint16) { c.Sandbox.Publish = append(c.Sandbox.Publish, v) })
+	c.clip()
 	return append(f.faults, c.Unsupported()...).err()
 }
 
@@ -70,6 +71,7 @@ func one[T any](f *flags, flag, key, text string, parse func(string) (T, error),
 	}
 	if v, ok := flagValue(f, flag, key, text, parse); ok {
 		set(v)
+		f.config.unclip(key)
 		f.config.origins[key] = []Origin{{Flag: flag}}
 	}
 }

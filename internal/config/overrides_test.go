@@ -56,9 +56,9 @@ func TestEveryFaultyFlagIsSaid(t *testing.T) {
 
 func TestAFlagThatAsksForTooMuch(t *testing.T) {
 	c := newWorld(t).load()
-	err := c.Apply(Overrides{Memory: "1GiB", Forward: []string{"5432", "5432:db.lab.test:5433"}, GPU: "amd"})
+	err := c.Apply(Overrides{Memory: "1GiB", Forward: []string{"5432", "5432:db.lab.test:5433"}})
 	require.Error(t, err)
-	assert.Equal(t, "--forward: not in this version: services of the host are not shown inside\n--gpu: not in this version: graphics cards are not shown inside\n"+
+	assert.Equal(t, "--forward: not in this version: services of the host are not shown inside\n"+
 		"--memory: not in this version: memory is not limited, and limits.best_effort is false", err.Error())
 	assert.Equal(t, []Forward{{5432, "127.0.0.1", 5432}, {5432, "db.lab.test", 5433}}, c.Sandbox.Forward)
 }
@@ -79,5 +79,5 @@ func TestFlagsOnAConfigurationWrittenAsALiteral(t *testing.T) {
 	c := &Config{}
 	require.NoError(t, c.Apply(Overrides{SetEnv: []string{"A=b"}, Network: "none"}))
 	assert.Equal(t, map[string]string{"A": "b"}, c.Sandbox.Env.Set)
-	assert.Error(t, c.Apply(Overrides{GPU: "amd"}))
+	assert.Error(t, c.Apply(Overrides{Publish: []string{"80"}}))
 }

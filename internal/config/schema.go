@@ -39,6 +39,8 @@ func sandboxKeys(p paths) fields {
 		"read":    adding(p.absolute, func(c *Config, v []string) { c.Sandbox.Read = append(c.Sandbox.Read, v...) }),
 		"write":   adding(p.absolute, func(c *Config, v []string) { c.Sandbox.Write = append(c.Sandbox.Write, v...) }),
 		"hide":    adding(p.absolute, func(c *Config, v []string) { c.Sandbox.Hide = append(c.Sandbox.Hide, v...) }),
+		"project": scalar(boolean, func(c *Config, v bool) { c.Sandbox.Project = v }),
+		"islands": adding(p.absolute, func(c *Config, v []string) { c.Sandbox.Islands = append(c.Sandbox.Islands, v...) }),
 		"links":   scalar(oneOf("word", "deny", "allow"), func(c *Config, v string) { c.Sandbox.Links = v }),
 		"env": section(fields{
 			"pass": adding(variable, func(c *Config, v []string) { c.Sandbox.Env.Pass = append(c.Sandbox.Env.Pass, v...) }),

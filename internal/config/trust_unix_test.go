@@ -90,7 +90,7 @@ func TestWhoMayOwnIt(t *testing.T) {
 		"mine, readable":     {1000, 1000, 0o644, ""},
 		"root's":             {0, 1000, 0o644, ""},
 		"another user's":     {1001, 1000, 0o600, "belongs to user 1001, not to 1000 or root"},
-		"a user's, for root": {1000, 0, 0o600, "belongs to user 1000, not to 0 or root"},
+		"a user's, for root": {1000, 0, 0o600, "belongs to user 1000, not to root"},
 		"group can write":    {1000, 1000, 0o620, "has mode 0620: others can write it"},
 		"all can write":      {0, 1000, 0o602, "has mode 0602: others can write it"},
 	} {

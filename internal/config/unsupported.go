@@ -17,7 +17,6 @@ var beyond = []demand{
 	{"hooks.after_restart", func(c *Config) bool { return len(c.Hooks.AfterRestart) > 0 }, "hooks are not run"},
 	{"sandbox.forward", func(c *Config) bool { return len(c.Sandbox.Forward) > 0 }, "services of the host are not shown inside"},
 	{"sandbox.publish", func(c *Config) bool { return len(c.Sandbox.Publish) > 0 }, "ports of a kernel are not shown on the host"},
-	{"sandbox.gpu", func(c *Config) bool { return c.Sandbox.GPU != "none" && c.Sandbox.GPU != "" }, "graphics cards are not shown inside"},
 	{"sandbox.limits.memory", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Memory > 0 }, "memory is not limited, and limits.best_effort is false"},
 	{"sandbox.limits.processes", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Processes > 0 }, "processes are not limited, and limits.best_effort is false"},
 	{"sandbox.limits.cpus", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.CPUs > 0 }, "processors are not limited, and limits.best_effort is false"},
