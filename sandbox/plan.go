@@ -9,25 +9,25 @@ import (
 
 // Plan is everything that a backend will do, decided. It can be printed, compared and run; making one starts nothing.
 type Plan struct {
-	Backend     string      `json:"backend"`
-	Program     string      `json:"program,omitempty"` // the backend's program on the host; empty when none was found
-	Network     Network     `json:"network"`
-	Mounts      []Mount     `json:"mounts"`             // in the order in which they are made
-	Environment []string    `json:"-"`                  // sorted K=V, for the command inside; the backend itself is started with none
-	Variables   []string    `json:"environment"`        // Environment to be shown: values of what looks like a secret are left out
-	Dir         string      `json:"dir"`                // the working folder inside
-	Home        string      `json:"home"`               // HOME inside
-	Filter      *Filter     `json:"filter,omitempty"`   // system calls that are refused; nil: none is
-	Landlock    *Landlock   `json:"landlock,omitempty"` // what the command is held to by Landlock; nil: nothing
-	Bounds      *Bounds     `json:"bounds,omitempty"`   // how the limits are held; nil: there are none
-	Enforced    []Guarantee `json:"enforced"`
-	Missing     []Guarantee `json:"missing"`
-	Warnings    []string    `json:"warnings"`
-	Argv        []string    `json:"argv,omitempty"` // the backend's options; a descriptor stands as "@" and the target that it fills
-
-	lint         []lintRoot    // the folders that Lint walks
+	Backend      string        `json:"backend"`
+	Program      string        `json:"program,omitempty"` // the backend's program on the host; empty when none was found
+	Network      Network       `json:"network"`
+	Mounts       []Mount       `json:"mounts"`                 // in the order in which they are made
+	Environment  []string      `json:"-"`                      // sorted K=V, for the command inside; the backend itself is started with none
+	Variables    []string      `json:"environment"`            // Environment to be shown: values of what looks like a secret are left out
+	Dir          string        `json:"dir"`                    // the working folder inside
+	Home         string        `json:"home"`                   // HOME inside
+	Filter       *Filter       `json:"filter,omitempty"`       // system calls that are refused; nil: none is
+	Landlock     *Landlock     `json:"landlock,omitempty"`     // what the command is held to by Landlock; nil: nothing
+	Bounds       *Bounds       `json:"bounds,omitempty"`       // how the limits are held; nil: there are none
 	Seatbelt     *Seatbelt     `json:"seatbelt,omitempty"`     // the profile, on macOS
 	AppContainer *AppContainer `json:"appContainer,omitempty"` // what is done, on Windows
+	Enforced     []Guarantee   `json:"enforced"`
+	Missing      []Guarantee   `json:"missing"`
+	Warnings     []string      `json:"warnings"`
+	Argv         []string      `json:"argv,omitempty"` // the backend's options; a descriptor stands as "@" and the target that it fills
+
+	lint []lintRoot // the folders that Lint walks
 }
 
 // MountKind says what stands at a mount's target.
