@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kernel-launch/kernel-launch/internal/link"
+	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
 func TestExitsAreSentences(t *testing.T) {
@@ -40,5 +41,32 @@ func TestWhatTheInsideSaidLastDecidesTheExit(t *testing.T) {
 		{"a status, then rubbish", &link.Exit{Status: 3}, noise, Exit{Reason: ReasonExited, Code: 3}},
 	} {
 		assert.Equal(t, c.want, exitOf(c.said, c.err), c.name)
+	}
+}
+
+func TestALimitIsTheReasonOnlyWhereItKilled(t *testing.T) {
+	memory := &sandbox.LimitHit{Limit: "memory", Value: 200 << 20, Peak: 200<<20 - 4096, Kills: 1}
+	processes := &sandbox.LimitHit{Limit: "processes", Value: 30, Peak: 30, Kills: 12}
+	killed := Exit{Reason: ReasonSignal, Signal: 9, Code: 137}
+	for _, c := range []struct {
+		exit   Exit
+		hit    *sandbox.LimitHit
+		reason Reason
+		want   string
+	}{
+		{killed, nil, ReasonSignal, "the kernel was ended by signal 9 (killed)"},
+		{killed, memory, ReasonLimit, "the kernel was ended by its memory limit of 200MiB (it used 200MiB; sandbox.limits.memory)"},
+		{Exit{Reason: ReasonKilled, Signal: 9, Code: 137}, memory, ReasonLimit, "the kernel was ended by its memory limit of 200MiB (it used 200MiB; sandbox.limits.memory)"},
+		{killed, processes, ReasonSignal, "the kernel was ended by signal 9 (killed); before that 12 new processes were refused by its limit of 30 (sandbox.limits.processes)"},
+		{Exit{Reason: ReasonExited}, memory, ReasonExited, "the kernel ended with status 0"},
+		{Exit{Reason: ReasonExited, Code: 1}, memory, ReasonExited, "the kernel ended with status 1; before that a process was killed for its memory limit of 200MiB (sandbox.limits.memory)"},
+		{Exit{Reason: ReasonSignal, Signal: 11, Code: 139}, memory, ReasonSignal, "the kernel was ended by signal 11 (segmentation fault); before that a process was killed for its memory limit of 200MiB (sandbox.limits.memory)"},
+		{Exit{Reason: ReasonExited, Code: 1}, &sandbox.LimitHit{Limit: "processes", Value: 8, Kills: 1}, ReasonExited, "the kernel ended with status 1; before that a new process was refused by its limit of 8 (sandbox.limits.processes)"},
+		{killed, &sandbox.LimitHit{Limit: "memory", Value: 1 << 30, Kills: 3}, ReasonLimit, "the kernel was ended by its memory limit of 1GiB (sandbox.limits.memory)"},
+	} {
+		got := c.exit.withLimit(c.hit)
+		assert.Equal(t, c.reason, got.Reason, c.want)
+		assert.Equal(t, c.exit.Code, got.Code)
+		assert.Equal(t, c.want, got.String())
 	}
 }

@@ -190,7 +190,7 @@ func (k *Kernel) ended(l *life) {
 	}
 	exit := l.exit
 	if stopping && exit.Reason != ReasonExited {
-		exit.Reason = ReasonStopped
+		exit.Reason, exit.Limit = ReasonStopped, nil
 	}
 	k.finish(exit)
 }

@@ -80,7 +80,7 @@ func (l *life) watch() {
 	case <-time.After(drainTime):
 	}
 	l.closePipes()
-	l.exit = exitOf(l.link.Exit())
+	l.exit = exitOf(l.link.Exit()).withLimit(l.process.Hit())
 	close(l.done)
 }
 

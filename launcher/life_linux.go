@@ -65,6 +65,9 @@ func (l *life) hello(ctx context.Context, h *link.Handoff, diagnosis *tail, plan
 		return nil
 	}
 	l.end()
+	if l.exit.Reason == ReasonLimit {
+		return errors.New(l.exit.String())
+	}
 	if errors.Is(err, link.ErrClosed) {
 		return notMade(ctx, plan, diagnosis.String())
 	}

@@ -170,7 +170,6 @@ func TestLimitsThatCannotBeHeld(t *testing.T) {
 		l          Limits
 		key, value string
 	}{
-		{Limits{Memory: 2 << 30}, "limits.memory", "2GiB"},
 		{Limits{Processes: 64}, "limits.processes", "64"},
 		{Limits{CPUs: 1.5}, "limits.cpus", "1.5"},
 	} {

@@ -2,17 +2,17 @@ package sandbox
 
 import (
 	"sort"
-	"strconv"
 	"strings"
 )
 
-// demands checks everything in the policy that is no path. A limit that this version cannot hold is an error unless
+// demands checks everything in the policy that is no path. What this version cannot hold is an error unless
 // BestEffort says that trying is enough.
 func (c *linux) demands() {
 	p := c.p
 	if !p.networkOrNone().valid() {
 		c.fault(&NetworkError{Value: string(p.Network)})
 	}
+	c.limits()
 	for _, d := range unheld(p) {
 		if d.impossible || !p.Limits.BestEffort {
 			c.fault(&d.UnsupportedError)
@@ -34,36 +34,9 @@ type demand struct {
 const notYet = "cannot be held by this version"
 
 func unheld(p Policy) []demand {
-	out := append(unheldLimits(p.Limits), gpuDemand(p.GPU)...)
+	out := gpuDemand(p.GPU)
 	if p.Links != "" && p.Links != "deny" && p.Links != "allow" {
 		out = append(out, demand{UnsupportedError{"links", p.Links, "is none of deny, allow"}, true})
-	}
-	return out
-}
-
-func unheldLimits(l Limits) []demand {
-	var out []demand
-	add := func(key, value string, positive bool) {
-		reason := notYet
-		if !positive {
-			reason = "is not positive"
-		}
-		out = append(out, demand{UnsupportedError{"limits." + key, value, reason}, !positive})
-	}
-	if l.Memory != 0 {
-		add("memory", l.Memory.String(), l.Memory > 0)
-	}
-	if l.Processes != 0 {
-		add("processes", strconv.Itoa(l.Processes), l.Processes > 0)
-	}
-	if l.CPUs != 0 {
-		add("cpus", strconv.FormatFloat(l.CPUs, 'g', -1, 64), l.CPUs > 0)
-	}
-	if l.Tmp < 0 {
-		add("tmp", l.Tmp.String(), false)
-	}
-	if l.Shm < 0 {
-		add("shm", l.Shm.String(), false)
 	}
 	return out
 }

@@ -27,6 +27,7 @@ type Facts struct {
 	Secrets     []string          // what may hold passwords, in the top level of the project and of the folders between
 	Paths       map[string]Entry  // every path that the policy or the system list names
 	Known       map[string]string // on Windows, folders that the system names by variables: LOCALAPPDATA, SYSTEMROOT, TEMP
+	Control     *Control          // what could hold limits; nil when the policy sets none
 }
 
 // EntryKind says what a path leads to, links followed.
@@ -80,6 +81,9 @@ func Observe(p Policy) (Facts, error) {
 	}
 	l.paths(p, &f)
 	l.more(p, &f)
+	if p.Limits.bounded() {
+		f.Control = observeControl()
+	}
 	f.Bubblewrap = findBubblewrap(bubblewrapPlaces, os.Getenv("PATH"), writableRoots(p, f))
 	return f, nil
 }

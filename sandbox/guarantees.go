@@ -25,22 +25,15 @@ func guarantees(p Policy, f Facts) (enforced, missing []Guarantee) {
 	} else {
 		enforced = append(enforced, Guarantee{ID: "network", Text: "a network of its own with nothing but loopback: the host's ports and abstract sockets do not exist"})
 	}
+	bounded, _ := limitGuarantees(p.Limits, f)
+	enforced = append(enforced, bounded...)
 	return enforced, append(missing, shortfalls(p, f)...)
 }
 
 const later = "not in this version"
 
 func shortfalls(p Policy, f Facts) []Guarantee {
-	var out []Guarantee
-	for _, l := range []struct{ id, text string }{{"memory", "memory is not bounded"}, {"processes", "the number of processes is not bounded"}, {"cpus", "CPU time is not bounded"}} {
-		g := Guarantee{ID: "limits." + l.id, Text: l.text, Remedy: later}
-		for _, d := range unheld(p) {
-			if d.Key == g.ID {
-				g.Text += ", although " + d.Value + " is asked for"
-			}
-		}
-		out = append(out, g)
-	}
+	_, out := limitGuarantees(p.Limits, f)
 	out = append(out, Guarantee{ID: "disk", Text: "what is written to shown folders is not bounded"})
 	if f.UID == 0 {
 		out = append(out, Guarantee{ID: "root", Text: "inside is the host's root without its capabilities: what root owns in shown folders can be changed", Remedy: "run as an ordinary user"})

@@ -81,7 +81,9 @@ func setProbes() {
 		"terminal":  probeTerminal,
 		"type":      probeType,
 		"run":       probeRun,
+		"hog":       probeHog,
 		"spin":      probeSpin,
+		"compute":   probeCompute,
 	}
 }
 

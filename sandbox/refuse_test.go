@@ -91,12 +91,12 @@ func TestOrdinaryFoldersAreFine(t *testing.T) {
 func TestEveryFaultAtOnce(t *testing.T) {
 	_, err := Compile(Policy{
 		Network: "hots", Folder: "/", Read: []string{"/gone", "rel"}, GPU: "voodoo", Links: "maybe",
-		Limits: Limits{Memory: 1 << 30, Processes: -1, Tmp: -1}, Environment: map[string]string{"A=B": "", "": "", "N": "a\x00"},
+		Limits: Limits{Memory: 1 << 20, Processes: -1, CPUs: 1, Tmp: -1}, Environment: map[string]string{"A=B": "", "": "", "N": "a\x00"},
 	}, machine("/"))
 	require.Error(t, err)
 	for _, part := range []string{
 		`network "hots"`, "folder / is too broad", "read /gone does not exist", "read rel is not", `gpu: voodoo is none of`, "links: maybe",
-		"limits.memory: 1GiB cannot be held", "limits.processes: -1 is not positive", "limits.tmp: -1", `"A=B"`, "has no name", "zero byte",
+		"limits.memory: 1MiB is less than 32MiB", "limits.processes: -1 is not positive", "limits.cpus: 1 cannot be held here", "limits.tmp: -1", `"A=B"`, "has no name", "zero byte",
 	} {
 		assert.ErrorContains(t, err, part)
 	}

@@ -29,16 +29,21 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) {
 		return nil, fmt.Errorf("command %q does not begin with an absolute path", c.Argv)
 	}
-	d := &donation{first: firstFile + len(c.Files)}
-	defer d.close()
-	info, argsFD, err := d.fill(plan, c.EndsItself)
+	e, err := newEntry(ctx, plan.Bounds)
 	if err != nil {
 		return nil, err
 	}
-	p := newProcess(info)
+	d := &donation{first: firstFile + len(c.Files), entry: e}
+	defer d.close()
+	info, argsFD, err := d.fill(plan, c.EndsItself)
+	if err != nil {
+		_, left := e.leave()
+		return nil, errors.Join(err, left)
+	}
+	p := newProcess(info, e)
 	p.islands = d.islands
 	cmd := exec.CommandContext(ctx, plan.Program)
-	cmd.Args = append([]string{"bwrap", "--args", argsFD, "--"}, c.Argv...)
+	cmd.Args = append(append(append([]string{"bwrap"}, e.options(d)...), "--args", argsFD, "--"), c.Argv...)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.ExtraFiles = append(append([]*os.File{}, c.Files...), d.files...)
 	setOutput(cmd, c)
@@ -47,7 +52,9 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = p.Kill
 	if err := p.launch(cmd); err != nil {
-		return nil, errors.Join(explainStart(plan, err), info.Close())
+		info.Close()
+		_, left := e.leave()
+		return nil, errors.Join(explainStart(plan, err), left)
 	}
 	return p, nil
 }
@@ -89,6 +96,12 @@ func (p *process) launch(cmd *exec.Cmd) error {
 			return
 		}
 		p.began(cmd)
+		if err := p.entry.enter(cmd.Process.Pid); err != nil {
+			p.Kill()
+			p.finish(cmd)
+			started <- err
+			return
+		}
 		started <- nil
 		p.finish(cmd)
 	}()

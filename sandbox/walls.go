@@ -14,11 +14,19 @@ type Landlock struct {
 
 // Bounds is how the limits of a plan are held on this machine.
 type Bounds struct {
-	Tier      Tier     `json:"tier"`
-	Memory    Size     `json:"memory,omitempty"`
-	Processes int      `json:"processes,omitempty"`
+	Tier      Tier     `json:"tier"`                // the strongest that holds one of them
+	Memory    Size     `json:"memory,omitempty"`    // this and the next two: what Groups hold
+	Processes int      `json:"processes,omitempty"` // without those of the sandbox itself
 	CPUs      float64  `json:"cpus,omitempty"`
+	Groups    []Group  `json:"groups,omitempty"`  // what the command is put into before it is anything
 	Rlimits   []Rlimit `json:"rlimits,omitempty"` // what the command sets for itself before it runs
+}
+
+// Group is a control group that is made for one command and removed after it.
+type Group struct {
+	Tier   Tier     `json:"tier"`
+	Parent string   `json:"parent"` // the group around it, as a folder; for systemd, the socket of the bus on which it is asked
+	Limits []string `json:"limits"` // "memory", "processes", "cpus"
 }
 
 // Tier is what holds the limits.
@@ -27,7 +35,7 @@ type Tier string
 // The tiers, strongest first.
 const (
 	TierCgroup2 Tier = "cgroup2" // a cgroup v2 that was delegated to this user
-	TierSystemd Tier = "systemd" // a scope of the user's systemd
+	TierSystemd Tier = "systemd" // a slice of the user's systemd
 	TierCgroup1 Tier = "cgroup1" // cgroup v1 controllers that this user can write
 	TierRlimit  Tier = "rlimit"  // limits of single processes
 )

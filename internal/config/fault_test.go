@@ -87,9 +87,6 @@ config.yaml:3: sandbox.backend: unknown backend "chroot"; it is one of: auto, bu
 config.yaml:4: sandbox.limits.memory: size "lots" …
 config.yaml:6: egress.allow: rule "*": …
 config.yaml:6: egress.allow: rule "a b": …`},
-	"not yet: limits": {"sandbox:\n  limits:\n    memory: 2GiB\n    processes: 64\n    cpus: 1.5\n", `config.yaml:3: sandbox.limits.memory: not in this version: memory is not limited, and limits.best_effort is false
-config.yaml:4: sandbox.limits.processes: not in this version: processes are not limited, and limits.best_effort is false
-config.yaml:5: sandbox.limits.cpus: not in this version: processors are not limited, and limits.best_effort is false`},
 	"not yet: age": {"install:\n  min_age: 7d\n", `config.yaml:2: install.min_age: not in this version: the age of files is not looked at`},
 	"not yet: the rest": {"sandbox: {forward: [5432], publish: [8050]}\negress:\n  close_on_deny: true\n  log: all\n  credentials: [{host: api.example.test, header: Authorization, value_from: {env: KEY}}]\nhooks:\n  after_install: [a]\n  before_restart: [b]\n  after_restart: [[c, d]]\n", `config.yaml:1: sandbox.forward: not in this version: services of the host are not shown inside
 config.yaml:1: sandbox.publish: not in this version: ports of a kernel are not shown on the host

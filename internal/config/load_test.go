@@ -181,10 +181,10 @@ func TestAFaultInAProfileThatIsNotUsedIsFound(t *testing.T) {
 }
 
 func TestWhatOnlyAnUnusedProfileAsksForIsNoFault(t *testing.T) {
-	w := newWorld(t).user("profiles:\n  big:\n    sandbox: {limits: {memory: 8GiB}}\n")
+	w := newWorld(t).user("profiles:\n  big:\n    sandbox: {forward: [5432]}\n")
 	w.load()
 	w.s.Profile = "big"
-	assert.Contains(t, w.fails().Error(), "config.yaml:3: sandbox.limits.memory: not in this version")
+	assert.Contains(t, w.fails().Error(), "config.yaml:3: sandbox.forward: not in this version")
 }
 
 func TestAFileLargerThanAnybodyWrites(t *testing.T) {

@@ -17,12 +17,7 @@ var beyond = []demand{
 	{"hooks.after_restart", func(c *Config) bool { return len(c.Hooks.AfterRestart) > 0 }, "hooks are not run"},
 	{"sandbox.forward", func(c *Config) bool { return len(c.Sandbox.Forward) > 0 }, "services of the host are not shown inside"},
 	{"sandbox.publish", func(c *Config) bool { return len(c.Sandbox.Publish) > 0 }, "ports of a kernel are not shown on the host"},
-	{"sandbox.limits.memory", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Memory > 0 }, "memory is not limited, and limits.best_effort is false"},
-	{"sandbox.limits.processes", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.Processes > 0 }, "processes are not limited, and limits.best_effort is false"},
-	{"sandbox.limits.cpus", func(c *Config) bool { return firm(c) && c.Sandbox.Limits.CPUs > 0 }, "processors are not limited, and limits.best_effort is false"},
 }
-
-func firm(c *Config) bool { return !c.Sandbox.Limits.BestEffort }
 
 // Unsupported returns what the configuration asks for and this version cannot do, each with the place that asked last. Load and Apply
 // return the same as errors: a demand that is dropped in silence would be a weaker boundary than the one that was written down.
