@@ -270,7 +270,7 @@ func TestAPlanWithLimitsSaysWhatHoldsThem(t *testing.T) {
 	w.policy.Limits = Limits{Memory: 64 << 20, Processes: 20, CPUs: 0.5, BestEffort: true}
 	plan := w.plan()
 	require.NotNil(t, plan.Bounds)
-	for _, l := range LimitTiers(Facts{UID: os.Geteuid(), Control: observeControl()}) {
+	for _, l := range ObserveLimits() {
 		if l.Tier == "" {
 			assert.Contains(t, guarantee(t, plan.Missing, "limits."+l.Limit).Text, l.Why)
 			continue

@@ -88,7 +88,7 @@ func placeOf(controller string, groups []membership, mounts []cgroupMount) (fold
 	return "", "", false
 }
 
-// counted fields of a file of "name value" lines, as memory.events; 0 for a name that is not there.
+// field is one value of a file of "name value" lines, as memory.events; 0 for a name that is not there.
 func field(text, name string) int64 {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == name {
@@ -101,11 +101,11 @@ func field(text, name string) int64 {
 
 // separate reports whether a kernel of this release counts processes for each user namespace.
 func separate(release string) bool {
-	f := strings.SplitN(release, ".", 3)
+	f := strings.FieldsFunc(release, func(r rune) bool { return r < '0' || r > '9' })
 	if len(f) < 2 {
 		return false
 	}
 	major, err := strconv.Atoi(f[0])
-	minor, fault := strconv.Atoi(strings.TrimRightFunc(f[1], func(r rune) bool { return r < '0' || r > '9' }))
+	minor, fault := strconv.Atoi(f[1])
 	return err == nil && fault == nil && (major > 5 || major == 5 && minor >= 14)
 }

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -23,6 +25,9 @@ type LimitTier struct {
 
 // LimitTiers decides what would hold each limit, were it set.
 func LimitTiers(f Facts) []LimitTier {
+	if f.Goos != "linux" {
+		return nil
+	}
 	var out []LimitTier
 	for _, l := range (Limits{}).limits() {
 		h := holdOne(l, f)
@@ -137,4 +142,9 @@ func (c Control) rlimit(controller string, uid int) (tier Tier, parent, lack str
 		return TierRlimit, "", "this kernel counts all processes of the user"
 	}
 	return TierRlimit, "", ""
+}
+
+// ObserveLimits says what would hold each limit for this user on this machine.
+func ObserveLimits() []LimitTier {
+	return LimitTiers(Facts{Goos: runtime.GOOS, UID: os.Geteuid(), Control: observeControl()})
 }
