@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/dbus"
@@ -26,14 +28,14 @@ type unit struct {
 }
 
 func makeUnit(ctx context.Context, g Group, b *Bounds, name groupName) (member, error) {
-	conn, err := dbus.NewConnection(func() (*godbus.Conn, error) { return dialBus(ctx, g.Parent) })
+	conn, err := reachSystemd(ctx, g.Parent)
 	if err != nil {
 		return nil, fmt.Errorf("D-Bus at %s: %w", quoted(g.Parent), err)
 	}
 	u := &unit{context: context.WithoutCancel(ctx), conn: conn, name: name.unit()}
 	u.sweep(ctx)
 	if err := u.start(ctx, u.name+".slice", unitProperties(b, g.Limits)); err != nil {
-		conn.Close()
+		u.remove() // an answer that was not waited for may have been yes
 		return nil, err
 	}
 	if u.path, err = u.find(ctx); err != nil {
@@ -42,13 +44,30 @@ func makeUnit(ctx context.Context, g Group, b *Bounds, name groupName) (member, 
 	return u, nil
 }
 
+// reachSystemd bounds what the library waits for without an end. The connection outlives ctx: what was started is stopped over it.
+func reachSystemd(ctx context.Context, socket string) (*dbus.Conn, error) {
+	lifetime, cut := context.WithCancel(context.WithoutCancel(ctx))
+	slow := time.AfterFunc(askTime, cut)
+	defer slow.Stop()
+	defer context.AfterFunc(ctx, cut)()
+	conn, err := dbus.NewConnection(func() (*godbus.Conn, error) { return dialBus(lifetime, socket) })
+	if err != nil {
+		cut()
+		return nil, err
+	}
+	return conn, nil
+}
+
 // dialBus names the socket itself: left alone, the library would start a bus of its own where there is none.
-func dialBus(ctx context.Context, socket string) (*godbus.Conn, error) {
-	conn, err := godbus.Dial("unix:path="+godbus.EscapeBusAddressValue(socket), godbus.WithContext(context.WithoutCancel(ctx)))
+func dialBus(lifetime context.Context, socket string) (*godbus.Conn, error) {
+	conn, err := godbus.Dial("unix:path="+godbus.EscapeBusAddressValue(socket), godbus.WithContext(lifetime))
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(conn.Auth(nil), conn.Hello()); err != nil {
+	if err = conn.Auth([]godbus.Auth{godbus.AuthExternal(strconv.Itoa(os.Geteuid()))}); err == nil {
+		err = conn.Hello()
+	}
+	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
