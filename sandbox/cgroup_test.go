@@ -13,8 +13,11 @@ func TestWhatIsWrittenIntoAGroup(t *testing.T) {
 		{"memory.max", "1073741824", false}, {"memory.swap.max", "0", true}, {"pids.max", "46", false}, {"cpu.max", "150000 100000", false},
 	}, settings(TierCgroup2, b, all))
 	assert.Equal(t, []groupFile{
-		{"memory.limit_in_bytes", "1073741824", false}, {"memory.memsw.limit_in_bytes", "1073741824", true},
-		{"pids.max", "46", false}, {"cpu.cfs_period_us", "100000", false}, {"cpu.cfs_quota_us", "150000", false},
+		{"memory.limit_in_bytes", "1073741824", false},
+		{"memory.memsw.limit_in_bytes", "1073741824", true},
+		{"pids.max", "46", false},
+		{"cpu.cfs_period_us", "100000", false},
+		{"cpu.cfs_quota_us", "150000", false},
 	}, settings(TierCgroup1, b, all))
 	assert.Equal(t, []groupFile{{"pids.max", "46", false}}, settings(TierCgroup1, b, []string{"processes"}))
 	assert.Equal(t, "+memory +cpu", enabling("pids hugetlb\n", all))

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// leastMemory is what the sandbox's own processes and an interpreter without any library need.
+	// leastMemory is what the sandbox itself and a small interpreter need. An IPython kernel that has imported nothing takes 40 MiB.
 	leastMemory = Size(32 << 20)
 	// leastCPUs is the shortest share that the scheduler takes: 1 ms of every 100.
 	leastCPUs = 0.01
-	// ownTasks is how many tasks the sandbox itself may have: bubblewrap, process 1 inside and its threads. They count for every tier.
+	// ownTasks is how many tasks the sandbox itself may have, which count for every tier: bubblewrap is one, process 1 inside has seven to nine.
 	ownTasks = 16
 )
 
