@@ -122,6 +122,13 @@ func TestProcessOneCannotBeReadFromInside(t *testing.T) {
 	}
 }
 
+// The kernel sends that signal when the thread ends that forked, not the process.
+func TestTheProgramsParentDoesNotEnd(t *testing.T) {
+	out, exit := jailed(t).python(t, "import ctypes, signal, time; ctypes.CDLL(None).prctl(1, signal.SIGKILL); time.sleep(.5); print('lives')")
+	assert.Equal(t, link.Exit{}, exit)
+	assert.Equal(t, "lives", out)
+}
+
 // alive is true while a process of the host's has marker in its arguments.
 func alive(t *testing.T, marker string) bool {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -171,6 +172,9 @@ func TestTheEndOfTheControlSocketBeforeAnOrderEndsAll(t *testing.T) {
 }
 
 func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
+	noise := filepath.Join(folder(t), "noise")
+	require.NoError(t, os.WriteFile(noise, []byte("\x00\x01 no program"), 0o755))
+	limits := []link.Rlimit{{Name: "data", Value: 1 << 40}}
 	for name, c := range map[string]struct {
 		order  link.Order
 		stage  string
@@ -182,6 +186,8 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 		"a file that exists":    {link.Order{Argv: []string{"/bin/true"}, Dir: "/", Files: []link.File{{Path: "/run/x", Mode: 0o600}, {Path: "/run/x", Mode: 0o600}}}, "files", 125, "/run/x"},
 		"a program that is not": {link.Order{Argv: []string{"/gone"}, Dir: "/"}, "exec", 127, "/gone is not there"},
 		"a file for a program":  {link.Order{Argv: []string{"/etc/passwd"}, Dir: "/"}, "exec", 126, "/etc/passwd cannot be executed"},
+		"no program at all":     {link.Order{Argv: []string{noise}, Dir: "/"}, "exec", 126, noise + ": exec format error"},
+		"the same with limits":  {link.Order{Argv: []string{noise}, Dir: "/", Rlimits: limits}, "exec", 126, noise + ": exec format error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := jailed(t).Start(short(t), c.order)

@@ -75,9 +75,10 @@ type Order struct {
 	Terminal *Terminal `json:"terminal,omitempty"` // the program gets a terminal of its own, whose other end is the inside's standard input and output
 }
 
-// Landlock is what the stub holds itself, and so the program, to.
+// Landlock is what the program is held to.
 type Landlock struct {
-	RefuseLinks   bool     `json:"refuse_links,omitempty"` // no new symbolic link, pipe, socket or device, except below Links
+	RefuseLinks bool `json:"refuse_links,omitempty"` // no new symbolic link, pipe, socket or device, except below Links
+	// Each a mount of its own: from a folder of the same mount a whole tree could be moved, with the links that were made in it.
 	Links         []string `json:"links,omitempty"`
 	ScopeAbstract bool     `json:"scope_abstract,omitempty"` // abstract sockets of processes outside are out of reach
 }
