@@ -2,25 +2,10 @@ package sandbox
 
 // places are the working folder and the home folder. What the policy does not name lies in the container's own temporary folder.
 func (c *appContainer) places() {
-	c.plan.Dir, c.plan.Home = c.a.Temp+`\work`, c.a.Temp+`\home`
-	if c.p.Folder != "" {
-		c.plan.Dir = c.canon(c.f.Paths[c.p.Folder].Resolved)
-	}
-	if c.p.KeptHome == "" {
-		return
-	}
-	e, ok := c.f.Paths[c.p.KeptHome], true
-	if e.Kind != EntryMissing || e.Fault != "" { // a missing one is made by whoever starts the plan
-		e, ok = c.existing("kept home", c.p.KeptHome)
-	}
-	real, err := c.paths.clean(e.Resolved)
-	switch {
-	case !ok:
-	case err != nil:
-		c.refuse("kept home", c.p.KeptHome, e.Resolved, "%v", err)
-	default:
-		c.plan.Home = real
-		c.give(real, "M", false, "the home folder, kept for this environment and folder")
+	c.plan.Dir, c.plan.Home = c.workingFolder(c.a.Temp+`\work`), c.a.Temp+`\home`
+	if home, ok := c.keptHome(); ok {
+		c.plan.Home = home
+		c.give(home, "M", false, "the home folder, kept for this environment and folder")
 	}
 }
 

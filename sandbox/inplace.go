@@ -87,6 +87,31 @@ func (c *inPlace) existing(use, path string) (Entry, bool) {
 	return e, true
 }
 
+// workingFolder is the policy's, or else a private one.
+func (c *inPlace) workingFolder(private string) string {
+	if c.p.Folder == "" {
+		return private
+	}
+	return c.canon(c.f.Paths[c.p.Folder].Resolved)
+}
+
+// keptHome is where the home folder is that the policy keeps; one that does not exist yet is made by whoever starts the plan.
+func (c *inPlace) keptHome() (string, bool) {
+	path := c.p.KeptHome
+	if path == "" {
+		return "", false
+	}
+	if e := c.f.Paths[path]; e.Kind != EntryMissing || e.Fault != "" {
+		e, ok := c.existing("kept home", path)
+		return e.Resolved, ok
+	}
+	real, err := c.paths.clean(c.f.Paths[path].Resolved)
+	if err != nil {
+		c.refuse("kept home", path, "", "%v", err)
+	}
+	return real, err == nil
+}
+
 // finish fills in what every platform says alike, or returns all faults.
 func (c *inPlace) finish(backend string) (*Plan, error) {
 	if len(c.faults) > 0 {

@@ -64,8 +64,11 @@ func (c *inPlace) unbounded(holds ...string) []Guarantee {
 	}
 	var out []Guarantee
 	for _, l := range []struct{ key, text string }{
-		{"memory", "memory is not bounded"}, {"processes", "the number of processes is not bounded"}, {"cpus", "CPU time is not bounded"},
-		{"tmp", "temporary files are not bounded"}, {"shm", "shared memory is not bounded"},
+		{"memory", "memory is not bounded"},
+		{"processes", "the number of processes is not bounded"},
+		{"cpus", "CPU time is not bounded"},
+		{"tmp", "temporary files are not bounded"},
+		{"shm", "shared memory is not bounded"},
 	} {
 		g := Guarantee{ID: "limits." + l.key, Text: l.text}
 		switch held, value := inList(l.key, holds), asked[l.key]; {

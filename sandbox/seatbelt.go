@@ -62,6 +62,7 @@ func compileSeatbelt(p Policy, f Facts) (*Plan, error) {
 		c.openGrant(g)
 	}
 	c.places()
+	c.islands()
 	c.hide()
 	c.write()
 	c.say()
@@ -162,23 +163,10 @@ func (c *seatbelt) openGrant(g granted) {
 func (c *seatbelt) places() {
 	c.params = append(c.params, Parameter{Name: ParameterTemp, AtStart: true, Why: "the command's own temporary files: TMPDIR"})
 	c.open = append(c.open, sbplRule{param: ParameterTemp, filter: sbplSubpath(ParameterTemp), write: true})
-	c.plan.Dir, c.plan.Home = atStart+"/work", atStart+"/home"
-	if c.p.Folder != "" {
-		c.plan.Dir = c.canon(c.f.Paths[c.p.Folder].Resolved)
-	}
-	if home := c.p.KeptHome; home != "" {
-		e, ok := c.f.Paths[home], true
-		if e.Kind != EntryMissing || e.Fault != "" { // a missing one is made by whoever starts the plan
-			e, ok = c.existing("kept home", home)
-		}
-		real, err := c.paths.clean(e.Resolved)
-		if err != nil && ok {
-			c.refuse("kept home", home, e.Resolved, "%v", err)
-		}
-		if err == nil && ok {
-			c.plan.Home = real
-			c.allow("HOME", real, "the home folder, kept for this environment and folder", true)
-		}
+	c.plan.Dir, c.plan.Home = c.workingFolder(atStart+"/work"), atStart+"/home"
+	if home, ok := c.keptHome(); ok {
+		c.plan.Home = home
+		c.allow("HOME", home, "the home folder, kept for this environment and folder", true)
 	}
 	vars := movedHome(c.p.Environment, c.p.homeTarget(), c.plan.Home, c.paths.separator)
 	for _, name := range sortedKeys(vars) {

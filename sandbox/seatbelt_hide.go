@@ -30,6 +30,22 @@ func (c *seatbelt) hide() {
 	}
 }
 
+// islands are the policy's own, besides those known by name.
+func (c *seatbelt) islands() {
+	for _, path := range c.p.Islands {
+		real, err := c.paths.clean(path)
+		if err != nil {
+			c.refuse("island", path, "", "%v", err)
+			continue
+		}
+		if e := c.f.Paths[path]; e.Resolved != "" {
+			real = c.canon(e.Resolved)
+		}
+		c.params = append(c.params, Parameter{Name: numbered("ISLAND", c.params), Value: real, Why: "stays read-only in a writable folder"})
+		c.plan.Mounts = append(c.plan.Mounts, Mount{Kind: MountReadOnly, Source: real, Target: real, Island: true, Optional: true, Why: "stays read-only"})
+	}
+}
+
 func (c *seatbelt) hideOne(path, real string) {
 	for _, r := range c.open {
 		if r.real != "" && c.within(r.real, real) && c.needed(r) {

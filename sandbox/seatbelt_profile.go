@@ -49,27 +49,26 @@ func (c *seatbelt) writeSystem(s *sbpl) {
 
 // writeOpen opens the policy's paths. Of the folders around them only the metadata is read: their names are not listed.
 func (c *seatbelt) writeOpen(s *sbpl) {
-	var ancestors, read, write, roots, links []string
+	var ancestors, read, roots []string
 	for _, r := range c.open {
-		ancestors = append(ancestors, "(path-ancestors "+sbplParam(r.param)+")")
+		ancestors = append(ancestors, sbplAround(r.param))
 		read = append(read, r.filter)
 		if r.write {
-			write = append(write, r.filter)
 			roots = append(roots, "(literal "+sbplParam(r.param)+")")
 		}
 	}
 	for _, p := range c.params {
 		if isNumbered(p.Name, "LINK") {
-			ancestors = append(ancestors, "(path-ancestors "+sbplParam(p.Name)+")")
-			links = append(links, "(literal "+sbplParam(p.Name)+")")
+			ancestors = append(ancestors, sbplAround(p.Name))
+			read = append(read, "(literal "+sbplParam(p.Name)+")")
 		}
 	}
 	s.note("the folders around what is open")
 	s.rule("allow", "file-read-metadata", ancestors...)
 	s.note("what is read")
-	s.rule("allow", "file-read*", append(read, links...)...)
+	s.rule("allow", "file-read*", read...)
 	s.note("what is written; none of these folders can be moved away, which would take it from under the rules below")
-	s.rule("allow", "file-write*", write...)
+	s.rule("allow", "file-write*", c.writable()...)
 	s.rule("deny", "file-write-unlink", roots...)
 }
 
@@ -97,8 +96,22 @@ func (c *seatbelt) writeNetwork(s *sbpl) {
 	}
 }
 
+// writable are the filters of everything that is written.
+func (c *seatbelt) writable() []string {
+	var out []string
+	for _, r := range c.open {
+		if r.write {
+			out = append(out, r.filter)
+		}
+	}
+	return out
+}
+
 func (c *seatbelt) writeClosed(s *sbpl) {
-	if c.p.Links != "allow" {
+	if c.p.Links == "allow" {
+		s.note("new links, where it writes")
+		s.rule("allow", "file-link", c.writable()...)
+	} else {
 		s.note("no new links and pipes, which programs outside may follow later")
 		s.rule("deny", "file-link")
 		s.rule("deny", "file-write-create", "(vnode-type SYMLINK)", "(vnode-type FIFO)", "(vnode-type BLOCK-DEVICE)", "(vnode-type CHARACTER-DEVICE)")
@@ -109,31 +122,22 @@ func (c *seatbelt) writeClosed(s *sbpl) {
 
 // writeIslands keeps what programs outside act on later. A folder around one cannot be moved, or the island would move with it and be open.
 func (c *seatbelt) writeIslands(s *sbpl) {
-	var names, islands, around []string
+	var islands, around []string
 	for _, r := range c.open {
 		if r.islands {
-			names = append(names, beneath(r.param, islandsInPlace, "(/|$)"))
+			islands = append(islands, beneath(r.param, islandsInPlace, "(/|$)"))
 		}
 	}
-	for _, path := range c.p.Islands {
-		real, err := c.paths.clean(path)
-		if err != nil {
-			c.refuse("island", path, "", "%v", err)
-			continue
+	for _, p := range c.params {
+		if isNumbered(p.Name, "ISLAND") {
+			islands, around = append(islands, sbplSubpath(p.Name)), append(around, sbplAround(p.Name))
 		}
-		if e := c.f.Paths[path]; e.Resolved != "" {
-			real = c.canon(e.Resolved)
-		}
-		name := numbered("ISLAND", c.params)
-		c.params = append(c.params, Parameter{Name: name, Value: real, Why: "stays read-only in a writable folder"})
-		c.plan.Mounts = append(c.plan.Mounts, Mount{Kind: MountReadOnly, Source: real, Target: real, Island: true, Optional: true, Why: "stays read-only"})
-		islands, around = append(islands, sbplSubpath(name)), append(around, "(path-ancestors "+sbplParam(name)+")")
 	}
-	if len(names)+len(islands) == 0 {
+	if len(islands) == 0 {
 		return
 	}
 	s.note("what programs outside act on later stays as it is")
-	s.rule("deny", "file-write* file-link", append(names, islands...)...)
+	s.rule("deny", "file-write* file-link", islands...)
 	if len(around) > 0 {
 		s.rule("deny", "file-write-unlink", around...)
 	}
@@ -144,7 +148,7 @@ func (c *seatbelt) writeHidden(s *sbpl) {
 	var paths, around []string
 	for _, p := range c.params {
 		if isNumbered(p.Name, "HIDDEN") {
-			paths, around = append(paths, sbplSubpath(p.Name)), append(around, "(path-ancestors "+sbplParam(p.Name)+")")
+			paths, around = append(paths, sbplSubpath(p.Name)), append(around, sbplAround(p.Name))
 		}
 		if p.Name == "PROJECT" {
 			paths = append(paths, c.projectSecrets(p.Name))
@@ -160,9 +164,9 @@ func (c *seatbelt) writeHidden(s *sbpl) {
 	}
 }
 
-// projectSecrets fits the files named .env* in a project, but for the folders that are written: what is kept there is the user's own choice.
+// projectSecrets fits what is named .env* in a project, but for the folders that are written: what is kept there is the user's own choice.
 func (c *seatbelt) projectSecrets(name string) string {
-	out := `(require-all (regex (string-append "^" (regex-quote ` + sbplParam(name) + `) "/([^/]+/)*` + anyCase(".env") + `[^/]*$"))`
+	out := `(require-all (regex (string-append "^" (regex-quote ` + sbplParam(name) + `) "/([^/]+/)*` + anyCase(".env") + `[^/]*(/|$)"))`
 	for _, r := range c.open {
 		if r.islands {
 			out += " (require-not " + r.filter + ")"

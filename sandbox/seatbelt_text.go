@@ -39,6 +39,8 @@ func sbplLiteral(text string) string {
 func sbplParam(name string) string   { return "(param " + sbplLiteral(name) + ")" }
 func sbplSubpath(name string) string { return "(subpath " + sbplParam(name) + ")" }
 
+func sbplAround(name string) string { return "(path-ancestors " + sbplParam(name) + ")" }
+
 func sbplEach(form string, texts []string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
