@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"errors"
-	"path/filepath"
+	"path"
 	"strings"
 )
 
@@ -87,23 +87,23 @@ var (
 )
 
 // cleanDarwin gives the form in which the system's kernel names a path: rules for another form never fit.
-func cleanDarwin(path string) (string, error) {
+func cleanDarwin(name string) (string, error) {
 	switch {
-	case !strings.HasPrefix(path, "/"):
+	case !strings.HasPrefix(name, "/"):
 		return "", errRelative
-	case strings.Contains(path, "\x00"):
+	case strings.Contains(name, "\x00"):
 		return "", errZeroByte
 	}
-	path = filepath.ToSlash(filepath.Clean(path))
-	if rest, ok := strings.CutPrefix(path, "/System/Volumes/Data/"); ok {
-		path = "/" + rest
+	name = path.Clean(name)
+	if rest, ok := strings.CutPrefix(name, "/System/Volumes/Data/"); ok {
+		name = "/" + rest
 	}
 	for _, link := range []string{"/tmp", "/var", "/etc"} {
-		if within(path, link) {
-			return "/private" + path, nil
+		if within(name, link) {
+			return "/private" + name, nil
 		}
 	}
-	return path, nil
+	return name, nil
 }
 
 // program opens the interpreters and the program's own folders. A tree cannot stand at another path here: its target has to be a link to it.
@@ -178,9 +178,9 @@ func (c *seatbelt) places() {
 }
 
 // alias lets the name be followed under which a path was given, when it leads there by a link.
-func (c *seatbelt) alias(path, real string) {
-	if path = c.canon(path); path != real {
-		c.params = append(c.params, Parameter{Name: numbered("LINK", c.params), Value: path, Why: "a name under which it is found, by a link"})
+func (c *seatbelt) alias(name, real string) {
+	if name = c.canon(name); name != real {
+		c.params = append(c.params, Parameter{Name: numbered("LINK", c.params), Value: name, Why: "a name under which it is found, by a link"})
 	}
 }
 
