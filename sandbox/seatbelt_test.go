@@ -122,7 +122,7 @@ func TestNoPathIsReadAsARule(t *testing.T) {
 		assert.NotContains(t, token.text, "plain")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
+	for range 60 {
 		p, f := macPolicy(func() string { return nasty(r) })
 		got := compile(t, p, f).Seatbelt
 		require.Equal(t, want.Profile, got.Profile, "the text of a profile is the same for all paths")
