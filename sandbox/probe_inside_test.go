@@ -63,6 +63,7 @@ func setProbes() {
 		"mode":      each(mode),
 		"list":      each(list),
 		"connect":   each(connect),
+		"connectin": connectIn,
 		"lookup":    each(lookup),
 		"fill":      probeFill,
 		"proc":      probeProc,
@@ -146,6 +147,23 @@ func connect(address string) error {
 		return err
 	}
 	return c.Close()
+}
+
+// connectIn connects to a socket whose path would be too long from elsewhere.
+func connectIn(args []string) int {
+	err := os.Chdir(args[0])
+	if err == nil {
+		var c net.Conn
+		if c, err = net.Dial("unix", args[1]); err == nil {
+			err = c.Close()
+		}
+	}
+	if err != nil {
+		fmt.Println(bare(err))
+		return 0
+	}
+	fmt.Println("ok")
+	return 0
 }
 
 func lookup(host string) error {
