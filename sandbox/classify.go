@@ -61,6 +61,7 @@ var symptoms = []symptom{
 	{"pivot_root", CauseNested},
 	{"max_user_namespaces", CauseNested},
 	{"Unable to remount", CauseNested},
+	{"Race condition binding", CauseChanged},
 }
 
 // Classify says why bubblewrap could not build a sandbox, from what it wrote to standard error. version is what
@@ -79,6 +80,8 @@ func Classify(stderr, version string, m Machine) *UnavailableError {
 		e.Detail, e.Remedy = usernsDetail(line, m)
 	case CauseNested:
 		e.Detail, e.Remedy = nested(line, m)
+	case CauseChanged:
+		e.Remedy = "start again: a folder was exchanged while the sandbox was built"
 	default:
 		e.Remedy = "report this line with the output of bwrap --version"
 	}

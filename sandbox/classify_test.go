@@ -48,6 +48,7 @@ func TestClassify(t *testing.T) {
 		{"bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "", Machine{}, CauseNested, "forbids the sandbox's mounts", "outside of any other sandbox"},
 		{"bwrap: Failed to make / slave: Permission denied", "", Machine{Container: true}, CauseNested, "container", "docker run"},
 		{"bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system", "", Machine{Container: true}, CauseNested, "container", "docker run"},
+		{"bwrap: Race condition binding dirfd 12", "", Machine{}, CauseChanged, "dirfd 12", "start again"},
 		{"bwrap: Can't find source path /data: No such file or directory", "bubblewrap 0.8.0", Machine{}, CauseUnknown, "/data", "report this line"},
 		{"noise\nbwrap: \x1b[31mstrange\x1b[0m\n", "bubblewrap 0.11.1", Machine{}, CauseUnknown, `\x1b[31mstrange`, "report this line"},
 	} {

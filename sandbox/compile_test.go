@@ -151,6 +151,8 @@ func TestCompileShapes(t *testing.T) {
 		"tree in a linked folder":    {Policy{Trees: []Tree{{"/s", "/home/ada/x/current"}}}, machine("/s", "/home/ada/x=>/mnt/x"), []string{"--symlink /mnt/x/current /home/ada/x/current", "--ro-bind /s /mnt/x/current"}, nil},
 		"tree in a linked home":      {Policy{RealHome: "/home/ada", Trees: []Tree{{"/s", "/home/ada/x"}}}, machine("/home/ada=>/mnt/ada", "/s"), []string{"--symlink /mnt/ada /home/ada", "--ro-bind /s /mnt/ada/x"}, []string{"/home/ada/x"}},
 		"written tree":               {Policy{Writable: []Tree{{"/s", "/t"}}}, machine("/s", "/"), []string{"--bind /s /t"}, nil},
+		"interpreter around ours":    {Policy{Prefixes: []string{"/home/ada/.local"}, Own: []string{"/home/ada/.local/share/kl"}, Trees: []Tree{{"/home/ada/.local/share/kl/gen/1", "/home/ada/.local/share/kl/current"}}}, machine("/home/ada/.local", "/home/ada/.local/share/kl", "/home/ada/.local/share/kl/gen/1"), []string{"--tmpfs /home/ada/.local/share/kl --ro-bind /home/ada/.local/share/kl/gen/1 /home/ada/.local/share/kl/current --remount-ro /home/ada/.local/share/kl"}, nil},
+		"interpreter in ours":        {Policy{Prefixes: []string{"/home/ada/.data/tools/py"}, Own: []string{"/home/ada/.data"}}, machine("/home/ada/.data", "/home/ada/.data/tools/py"), []string{"--ro-bind /home/ada/.data/tools/py"}, []string{"--tmpfs /home/ada/.data"}},
 		"read grants may hold tools": {Policy{Read: []string{"/srv/p"}, Prefixes: []string{"/srv/p/.venv"}}, machine("/srv/p", "/srv/p/.venv"), []string{"--ro-bind /srv/p /srv/p"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

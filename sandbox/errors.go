@@ -42,6 +42,7 @@ const (
 	CauseTooOld        = "too-old"        // it lacks an option that the plan needs
 	CauseUsernsRefused = "userns-refused" // the system refuses user namespaces to this user
 	CauseNested        = "nested"         // a container around us forbids the mounts
+	CauseChanged       = "changed"        // a folder was exchanged while the sandbox was built
 	CauseUnknown       = "unknown"
 )
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -59,6 +60,53 @@ func ExampleCompile() {
 	fmt.Println(err)
 	// Output:
 	// folder /nb (which is /home/ada) is too broad: it is a home folder or contains one
+}
+
+// What a look at the top level does not find is said after the start.
+func ExampleLint() {
+	folder, err := os.MkdirTemp("/var/tmp", "lint")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	os.MkdirAll(folder+"/work/deep", 0o755)
+	os.WriteFile(folder+"/cached", nil, 0o600)
+	os.Link(folder+"/cached", folder+"/work/deep/file")
+	plan, err := sandbox.Default().Plan(sandbox.Policy{Folder: folder + "/work"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sandbox.Lint(context.Background(), plan, func(warning string) {
+		fmt.Println(strings.ReplaceAll(warning, folder, ""))
+	})
+	// Output:
+	// folder /work holds files that have another name elsewhere, which a write inside changes as well: deep/file
+}
+
+// A folder that the host acts on later stays read-only in the folder that a command works in.
+func ExampleCompile_islands() {
+	facts := sandbox.Facts{Goos: "linux", Arch: "amd64", Landlock: 7, Paths: map[string]sandbox.Entry{
+		"/nb":      {Kind: sandbox.EntryFolder, Resolved: "/nb"},
+		"/nb/.git": {Kind: sandbox.EntryFolder, Resolved: "/nb/.git"},
+	}}
+	for _, write := range [][]string{nil, {"/nb/.git"}} {
+		plan, err := sandbox.Compile(sandbox.Policy{Folder: "/nb", Write: write}, facts)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, m := range plan.Mounts {
+			if m.Island || m.Target == "/nb" {
+				fmt.Println(m)
+			}
+		}
+	}
+	// Output:
+	// /nb is the host's, read-write: the working folder
+	// /nb/.git stays read-only in the writable folder: the host acts on what is in it
+	// /nb is the host's, read-write: the working folder
 }
 
 func ExampleClassify() {

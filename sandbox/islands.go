@@ -52,6 +52,8 @@ func (c *linux) findIslands() {
 	}
 }
 
+// judgeIsland takes a real folder alone. A link can be exchanged, whatever is mounted where it leads; and where a file is wanted that is not there by then,
+// bubblewrap makes one, through a link that was planted in its place, while for a folder it makes none.
 func (c *linux) judgeIsland(path, root string, lifted map[string]bool) {
 	e := c.entry(path)
 	switch {

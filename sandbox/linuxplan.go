@@ -49,6 +49,7 @@ func compileLinux(p Policy, f Facts) (*Plan, error) {
 	c.hide()
 	c.maskSensitive()
 	c.maskProject()
+	c.maskOwn()
 	c.plan.Mounts = append(append(c.plan.Mounts, trees...), c.covers...)
 	c.seal()
 	c.refuseBelowWritable()

@@ -74,7 +74,7 @@ func (p Policy) String() string {
 	for _, g := range []struct {
 		verb  string
 		paths []string
-	}{{"reads", p.Read}, {"writes", p.Write}, {"hides", p.Hide}} {
+	}{{"reads", p.Read}, {"writes", p.Write}, {"hides", p.Hide}, {"keeps read-only", p.Islands}} {
 		if len(g.paths) > 0 {
 			parts = append(parts, g.verb+" "+strings.Join(g.paths, ", "))
 		}

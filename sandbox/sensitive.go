@@ -79,6 +79,24 @@ func (c *linux) maskSensitive() {
 	}
 }
 
+// maskOwn covers the program's and Jupyter's folders where an interpreter is installed around them, as in ~/.local. No grant holds them, and no project.
+func (c *linux) maskOwn() {
+	for _, own := range c.p.Own {
+		if e := c.entry(own); e.exists() && !c.holdsPrefix(e.Resolved) {
+			c.maskSeen(e, "kernel-launch or Jupyter keeps its files there")
+		}
+	}
+}
+
+func (c *linux) holdsPrefix(path string) bool {
+	for _, prefix := range c.p.Prefixes {
+		if within(c.entry(prefix).Resolved, path) {
+			return true
+		}
+	}
+	return false
+}
+
 // named is the grant that asks for a path or for something in it.
 func (c *linux) named(path string) string {
 	for _, g := range c.grants {

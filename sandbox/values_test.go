@@ -75,10 +75,10 @@ func TestNetwork(t *testing.T) {
 func TestPolicyIsASentence(t *testing.T) {
 	assert.Equal(t, "works in a private folder that is thrown away; no network", Policy{}.String())
 	p := Policy{
-		Network: NetworkHost, Folder: "/w", Read: []string{"/a", "/b"}, Write: []string{"/c"}, Hide: []string{"/a/x"},
+		Network: NetworkHost, Folder: "/w", Read: []string{"/a", "/b"}, Write: []string{"/c"}, Hide: []string{"/a/x"}, Islands: []string{"/w/env"},
 		Limits: Limits{Memory: 2 << 30, Processes: 64, CPUs: 1.5, Tmp: 1 << 20, Shm: 1 << 20},
 	}
-	assert.Equal(t, "works in /w; the host's network, unfiltered; reads /a, /b; writes /c; hides /a/x; "+
+	assert.Equal(t, "works in /w; the host's network, unfiltered; reads /a, /b; writes /c; hides /a/x; keeps read-only /w/env; "+
 		"at most 2GiB of memory, 64 processes, 1.5 CPUs, 1MiB in /tmp, 1MiB of shared memory", p.String())
 }
 
@@ -90,6 +90,8 @@ func TestMountsAreSentences(t *testing.T) {
 		"/l is a link to usr/bin: why":                          {Kind: MountLink, Source: "usr/bin", Target: "/l"},
 		"/f is written for the sandbox, 3 bytes: why":           {Kind: MountFile, Target: "/f", Data: []byte("abc")},
 		"/m cannot be opened: why":                              {Kind: MountMask, Target: "/m"},
+		"/dev/g is the host's device: why":                      {Kind: MountDevice, Source: "/dev/g", Target: "/dev/g"},
+		"/w/.git stays read-only in the writable folder: why":   {Kind: MountReadOnly, Source: "/w/.git", Target: "/w/.git", Island: true},
 		"/ becomes read-only: why":                              {Kind: MountSeal, Target: "/"},
 		`"/e\x1b[1m" cannot be opened: why`:                     {Kind: MountMask, Target: "/e\x1b[1m"},
 	} {
