@@ -36,6 +36,7 @@ const (
 	CodeLocalName        = "local-name"        // localhost and below: never leaves
 	CodeInwardAddress    = "inward-address"    // the name resolves to an address that is not public
 	CodePolicyUnreadable = "policy-unreadable" // the rules could not be read
+	CodeServerName       = "server-name"       // TLS in the tunnel names another host than the CONNECT
 
 	// Refused as a request: 400, 405, 408, 414, 417, 431, 501, 503.
 	CodeMalformed         = "malformed"

@@ -46,10 +46,14 @@ func (c *client) open(x *exchange, up net.Conn, early []byte) {
 		return
 	}
 	c.conn.SetWriteDeadline(time.Time{})
-	t := tunnel{client: c.conn, up: up, early: early, idle: c.b.Idle}
+	t := tunnel{client: c.conn, up: up, target: x.trip.target, early: early, idle: c.b.Idle, hello: c.b.HeadTime}
 	end := t.run(c.ctx)
 	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
-	c.report(x, "", endOf(c.ctx, end))
+	code := ""
+	if t.other {
+		x.ev.Verdict, code = Deny, CodeServerName
+	}
+	c.report(x, code, endOf(c.ctx, end))
 }
 
 // judge decides and writes the decision into the event.

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"sync"
@@ -12,12 +13,15 @@ import (
 // the other and leaves the opposite direction open.
 type tunnel struct {
 	client, up  net.Conn
+	target      Target // when TLS begins, it must name this host; without one it may name any
 	early, back []byte // read from client and from up before the tunnel
 	idle        time.Duration
+	hello       time.Duration // how long a ClientHello that has begun may take
 
 	sent, received atomic.Int64
 	once           sync.Once
 	end            string
+	other          bool // TLS named another host
 }
 
 // run returns when both directions are done. The connections are then useless
@@ -32,11 +36,40 @@ func (t *tunnel) run(ctx context.Context) string {
 	early, back := t.early, t.back
 	t.early, t.back = nil, nil // a long tunnel holds neither
 	var wg sync.WaitGroup
-	wg.Go(func() { t.carry(t.up, t.client, early, &t.sent, EndUpstream, EndClient) })
+	wg.Go(func() {
+		if early, ok := t.begin(ctx, early); ok {
+			t.carry(t.up, t.client, early, &t.sent, EndUpstream, EndClient)
+		}
+	})
 	t.carry(t.client, t.up, back, &t.received, EndClient, EndUpstream)
 	wg.Wait()
 	t.once.Do(func() { t.end = EndClosed })
 	return t.end
+}
+
+// begin waits for the first bytes of the client and judges them. The other
+// direction goes on meanwhile: in some protocols the host speaks first.
+func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
+	if t.target == (Target{}) {
+		return early, true
+	}
+	if len(early) == 0 {
+		buf, n, _ := newSource(t.client).next() // an error comes again when the rest is copied
+		if buf != nil {
+			early = bytes.Clone((*buf)[:n])
+			buffers.Put(buf)
+		}
+	}
+	slow := time.AfterFunc(t.hello, func() { t.abort(EndIdle) })
+	defer slow.Stop()
+	first, err := inspect(ctx, t.target, early, t.client)
+	if err == nil {
+		return first, true
+	}
+	t.other = true
+	t.client.Write(unrecognizedName)
+	t.abort(EndRefused)
+	return nil, false
 }
 
 // carry copies one direction. A side that breaks ends both, because nobody
