@@ -16,26 +16,39 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return 
 // copyBytes copies until src ends (both errors nil), breaks, or dst takes no
 // more.
 func copyBytes(dst, src net.Conn, n *atomic.Int64) (readErr, writeErr error) {
-	in := newSource(src)
-	for {
-		buf, k, err := in.next()
-		if k > 0 {
-			var w int
-			w, writeErr = dst.Write((*buf)[:k])
-			n.Add(int64(w))
+	in, bulk := newSource(src), newSplicer(dst, src)
+	for moved := 0; ; {
+		var k int
+		done := false
+		if bulk != nil && moved >= spliceAfter {
+			k, done, readErr, writeErr = bulk.step()
 		}
-		if buf != nil {
-			buffers.Put(buf)
+		if !done {
+			k, readErr, writeErr = pass(dst, in)
 		}
+		moved = min(moved+k, spliceAfter)
+		n.Add(int64(k))
 		switch {
 		case writeErr != nil:
 			return nil, writeErr
-		case errors.Is(err, io.EOF):
+		case errors.Is(readErr, io.EOF):
 			return nil, nil
-		case err != nil:
-			return err, nil
+		case readErr != nil:
+			return readErr, nil
 		}
 	}
+}
+
+// pass moves what has arrived, through a buffer.
+func pass(dst net.Conn, in source) (n int, readErr, writeErr error) {
+	buf, k, readErr := in.next()
+	if k > 0 {
+		n, writeErr = dst.Write((*buf)[:k])
+	}
+	if buf != nil {
+		buffers.Put(buf)
+	}
+	return n, readErr, writeErr
 }
 
 // source gives what has arrived, in a pooled buffer that the caller puts back.

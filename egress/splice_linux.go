@@ -1,0 +1,157 @@
+package egress
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bytes that are many go from socket to socket through a pipe of the system,
+// which takes half the processor time of copying. Pipes are scarce: an
+// ordinary user's fall to one page each when all together hold 64 MiB, and
+// splicing is slower than copying then. So a pipe is held only while bytes are
+// in it, and there are few.
+const (
+	spliceAfter = 1 << 20 // bytes in one direction, before it is worth it
+	pipeSize    = 256 << 10
+	pipesMost   = 24
+	pipesKept   = 8
+)
+
+var (
+	pipesOut  = make(chan struct{}, pipesMost)
+	pipesIdle = make(chan *pipe, pipesKept)
+)
+
+type pipe struct{ r, w int }
+
+// takePipe never waits; nil means that there is none.
+func takePipe() *pipe {
+	select {
+	case pipesOut <- struct{}{}:
+	default:
+		return nil
+	}
+	select {
+	case p := <-pipesIdle:
+		return p
+	default:
+	}
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
+		<-pipesOut
+		return nil
+	}
+	unix.FcntlInt(uintptr(fds[0]), unix.F_SETPIPE_SZ, pipeSize) // a smaller one serves as well
+	return &pipe{fds[0], fds[1]}
+}
+
+// give takes an empty pipe back; one with bytes in it is of no more use.
+func (p *pipe) give(empty bool) {
+	<-pipesOut
+	if empty {
+		select {
+		case pipesIdle <- p:
+			return
+		default:
+		}
+	}
+	unix.Close(p.r)
+	unix.Close(p.w)
+}
+
+// splicer moves what one socket has received to another one.
+type splicer struct{ dst, src syscall.RawConn }
+
+// newSplicer gives nil where the system cannot splice.
+func newSplicer(dst, src net.Conn) *splicer {
+	d, ok := dst.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	s, ok := src.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	to, err := d.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	from, err := s.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return &splicer{to, from}
+}
+
+// step waits for bytes and moves them. Not done means that no pipe was free,
+// and that nothing has been read.
+func (s *splicer) step() (n int, done bool, readErr, writeErr error) {
+	p, n, err := s.fill()
+	if err != nil || p == nil {
+		return 0, err != nil, err, nil
+	}
+	moved, writeErr := s.drain(p, n)
+	p.give(moved == n)
+	return moved, true, nil, writeErr
+}
+
+// fill waits until there is something to read, and only then takes a pipe.
+func (s *splicer) fill() (p *pipe, n int, err error) {
+	closed := s.src.Read(func(fd uintptr) bool {
+		err = nil
+		if p = takePipe(); p == nil {
+			return true
+		}
+		if n, err = spliceFD(int(fd), p.w, pipeSize); n > 0 {
+			return true
+		}
+		p.give(true)
+		p = nil
+		if err == nil {
+			err = io.EOF
+		}
+		return err != unix.EAGAIN
+	})
+	if closed != nil {
+		return nil, 0, closed
+	}
+	return p, n, err
+}
+
+func (s *splicer) drain(p *pipe, n int) (moved int, err error) {
+	for moved < n && err == nil {
+		closed := s.dst.Write(func(fd uintptr) bool {
+			var k int
+			k, err = spliceFD(p.r, int(fd), n-moved)
+			moved += k
+			if err == unix.EAGAIN {
+				err = nil
+				return false
+			}
+			return true
+		})
+		if closed != nil {
+			return moved, closed
+		}
+	}
+	return moved, err
+}
+
+func spliceFD(from, to, n int) (int, error) {
+	for {
+		k, err := unix.Splice(from, nil, to, nil, n, unix.SPLICE_F_MOVE|unix.SPLICE_F_NONBLOCK)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return 0, err
+		case err != nil:
+			return 0, os.NewSyscallError("splice", err)
+		default:
+			return int(k), nil
+		}
+	}
+}
