@@ -89,6 +89,9 @@ func (c *client) serveOne(first bool) bool {
 		return false
 	case err != nil: // gone without a request, or reset within one
 		return false
+	case !c.p.knows(h):
+		c.refuse(x, &refusal{status: 407, code: CodeNoSecret, what: "this proxy serves one kernel, and the request does not carry its secret"})
+		return false
 	case h.method == "CONNECT":
 		c.connect(x)
 		return false

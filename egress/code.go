@@ -38,9 +38,10 @@ const (
 	CodePolicyUnreadable = "policy-unreadable" // the rules could not be read
 	CodeServerName       = "server-name"       // TLS in the tunnel names another host than the CONNECT
 
-	// Refused as a request: 400, 405, 408, 414, 417, 431, 501, 503.
+	// Refused as a request: 400, 405, 407, 408, 414, 417, 431, 501, 503.
 	CodeMalformed         = "malformed"
 	CodeMethodRefused     = "method-refused"
+	CodeNoSecret          = "no-secret" // the proxy wants a secret, and the request has another or none
 	CodeHeadTimeout       = "head-timeout"
 	CodeTargetTooLong     = "target-too-long"
 	CodeHeadTooLarge      = "head-too-large"

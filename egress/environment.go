@@ -5,7 +5,7 @@ package egress
 const noProxy = "localhost,127.0.0.1,::1"
 
 // ClientEnvironment gives the variables that lead clients to the proxy at
-// addr, as "127.0.0.1:3128". Both cases are set, since half of the clients
+// addr, as "127.0.0.1:3128" or what WithSecret makes of it. Both cases are set, since half of the clients
 // read one; ALL_PROXY is an http:// URL, since a socks one breaks clients
 // that cannot load socks.
 func ClientEnvironment(addr string) map[string]string {

@@ -40,6 +40,9 @@ type Proxy struct {
 	// control hook. Another function is given addresses that have been
 	// screened, network "tcp4" or "tcp6".
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Secret, if set, must come with every request: whoever does not know it
+	// learns nothing but that. For a loopback that other programs share.
+	Secret string
 	// Event, if set, is told of every tunnel and request, from several
 	// goroutines at once. It must not block.
 	Event  func(Event)

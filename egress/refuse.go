@@ -84,6 +84,9 @@ func (r *refusal) response(method string) []byte {
 	if r.status == 503 {
 		b.WriteString("Retry-After: 1\r\n")
 	}
+	if r.status == 407 {
+		b.WriteString("Proxy-Authenticate: Basic realm=\"kernel-launch\"\r\n")
+	}
 	if r.status == 405 {
 		b.WriteString("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT\r\n")
 	}
