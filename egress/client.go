@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,11 +22,14 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 type client struct {
 	p         *Proxy
 	b         Bounds
-	ctx       context.Context // ends with the proxy
+	ctx       context.Context // ends with the proxy, or with the rule
 	conn      net.Conn
 	r         *bufio.Reader
 	transport *http.Transport
 	lastPin   pinKey
+
+	end     context.CancelCauseFunc // of ctx
+	allowed atomic.Pointer[Target]  // where it goes at present
 }
 
 // admit starts a goroutine for the connection, or closes it when there are
@@ -40,17 +44,21 @@ func (p *Proxy) admit(ctx context.Context, conn net.Conn) {
 	}
 	full := p.open >= b.Connections
 	p.open++
+	c := &client{p: p, b: b, conn: conn}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	p.clients[c] = struct{}{}
 	p.wg.Go(func() {
-		defer p.left()
-		c := &client{p: p, b: b, ctx: ctx, conn: conn}
+		defer p.left(c)
 		c.run(full)
 	})
 }
 
-func (p *Proxy) left() {
+func (p *Proxy) left(c *client) {
+	c.end(nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open--
+	delete(p.clients, c)
 }
 
 func (c *client) run(full bool) {
@@ -140,6 +148,7 @@ func (c *client) report(x *exchange, code, end string) {
 		x.ev.Code = code
 	}
 	x.ev.End = end
+	c.allowed.Store(nil)
 	if x.trip != nil {
 		x.trip.fill(&x.ev)
 	}

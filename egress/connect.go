@@ -64,6 +64,7 @@ func (c *client) judge(x *exchange, t Target) *refusal {
 		return r
 	}
 	x.trip = trip
+	c.allowed.Store(&trip.target)
 	x.ev.Verdict, x.ev.Code, x.ev.Rule = Allow, trip.d.Code, trip.d.Rule
 	return nil
 }
@@ -113,7 +114,10 @@ func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // endOf names the cause with which ctx ended, or def.
 func endOf(ctx context.Context, def string) string {
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(context.Cause(ctx), errNoLonger):
+		return EndDenied
+	case ctx.Err() != nil:
 		return EndStopped
 	}
 	return def

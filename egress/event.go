@@ -30,6 +30,7 @@ const (
 	EndClient   = "client"   // the client broke off
 	EndUpstream = "upstream" // the host broke off
 	EndIdle     = "idle"     // Bounds.Idle passed without a byte
+	EndDenied   = "denied"   // the rules no longer allow it, see Proxy.Review
 	EndStopped  = "stopped"  // the proxy was closed
 )
 

@@ -53,6 +53,7 @@ type Proxy struct {
 	cancel    context.CancelCauseFunc
 	listeners map[net.Listener]struct{}
 	open      int
+	clients   map[*client]struct{}
 	wg        sync.WaitGroup // connections
 }
 
@@ -70,6 +71,7 @@ func (p *Proxy) life() context.Context {
 	if p.ctx == nil {
 		p.ctx, p.cancel = context.WithCancelCause(untilClose{})
 		p.listeners = map[net.Listener]struct{}{}
+		p.clients = map[*client]struct{}{}
 	}
 	return p.ctx
 }

@@ -27,7 +27,7 @@ type tunnel struct {
 // run returns when both directions are done. The connections are then useless
 // but not closed.
 func (t *tunnel) run(ctx context.Context) string {
-	stop := context.AfterFunc(ctx, func() { t.abort(EndStopped) })
+	stop := context.AfterFunc(ctx, func() { t.abort(endOf(ctx, EndStopped)) })
 	defer stop()
 	var watch idleTimer
 	watch.start(t)

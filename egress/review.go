@@ -1,0 +1,27 @@
+package egress
+
+import "errors"
+
+// errNoLonger ends what the rules have come to deny.
+var errNoLonger = errors.New("the rules no longer allow it")
+
+// Review judges everything that is open by the rules as they are now, ends
+// what they no longer allow and says how much that was. Without it a change of
+// the rules holds for what is opened later. Rules that cannot be read end
+// nothing: what is open was allowed by rules that could be.
+func (p *Proxy) Review() int {
+	rules, err := p.rules()
+	if err != nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ended := 0
+	for c := range p.clients {
+		if t := c.allowed.Load(); t != nil && rules.Decide(*t).Verdict != Allow {
+			c.end(errNoLonger)
+			ended++
+		}
+	}
+	return ended
+}
