@@ -54,8 +54,8 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 }
 
 // originURL makes net/http send path byte for byte.
-func originURL(t Target, path string) (*url.URL, error) {
-	u := &url.URL{Scheme: "http", Host: t.String()}
+func originURL(scheme string, t Target, path string) (*url.URL, error) {
+	u := &url.URL{Scheme: scheme, Host: t.String()}
 	if !strings.HasPrefix(path, "//") {
 		u.Opaque = path
 		return u, nil
@@ -72,8 +72,8 @@ func originURL(t Target, path string) (*url.URL, error) {
 
 // hostField is the Host that the origin gets: the target, never what the
 // client wrote.
-func hostField(t Target) string {
-	if t.Port != 80 {
+func hostField(scheme string, t Target) string {
+	if scheme == "http" && t.Port != 80 || scheme == "https" && t.Port != 443 {
 		return t.String()
 	}
 	if t.Addr.Is6() {

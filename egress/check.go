@@ -16,6 +16,9 @@ func (p *Proxy) Check(ctx context.Context, t Target) Report {
 		return rep
 	}
 	rep.Verdict, rep.Code, rep.Rule = Allow, trip.d.Code, trip.d.Rule
+	for _, c := range p.credentialsFor(t) {
+		rep.Credentials = append(rep.Credentials, c.Header)
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.Bounds.withDefaults().Dial)
 	defer cancel()
 	addrs, err := p.resolve(ctx, trip)

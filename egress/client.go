@@ -136,6 +136,8 @@ type exchange struct {
 	head *head
 	ev   Event
 	trip *trip
+
+	credentials []Credential // with any, the host is spoken to in TLS
 }
 
 func (c *client) begin(h *head) *exchange {

@@ -56,6 +56,7 @@ const (
 	CodeDialFailed    = "dial-failed"     // no address took the connection
 	CodeDialTimeout   = "dial-timeout"    // none did in time
 	CodeUpstream      = "upstream-failed" // the host broke off or spoke no HTTP
+	CodeCredential    = "no-credential"   // the header that the host is to get cannot be had
 	CodeClientLeft    = "client-left"     // the client went while the host was dialled
 	CodeStopped       = "stopped"         // the proxy was closed
 )

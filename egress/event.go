@@ -42,4 +42,6 @@ type Report struct {
 	Code      string       `json:"code"`
 	Rule      string       `json:"rule"`
 	Addresses []netip.Addr `json:"addresses"`
+	// Credentials are the headers that plain requests to the host get. A client that speaks TLS itself, through CONNECT, goes without.
+	Credentials []string `json:"credentials,omitempty"`
 }

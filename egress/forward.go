@@ -61,6 +61,9 @@ func (c *client) admitPlain(x *exchange) (path string, r *refusal) {
 	if err != nil {
 		return "", targetRefusal(err)
 	}
+	if x.credentials = c.p.credentialsFor(t); len(x.credentials) > 0 {
+		t = secured(t)
+	}
 	if r := c.judge(x, t); r != nil {
 		return "", r
 	}
@@ -114,15 +117,11 @@ func (c *client) exchangePlain(ctx context.Context, x *exchange, path string, b 
 }
 
 func (c *client) roundTrip(ctx context.Context, x *exchange, path string, b *body) (*http.Response, error) {
-	t := x.trip.target
-	u, err := originURL(t, path)
+	req, err := x.request(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	req := (&http.Request{
-		Method: x.head.method, URL: u, Host: hostField(t), Header: x.head.upstreamHeader(),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(context.WithValue(ctx, tripContextKey{}, x.trip))
+	req = req.WithContext(context.WithValue(ctx, tripContextKey{}, x.trip))
 	b.attach(req, x.head)
 	resp, err := c.way(x.trip).RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
@@ -130,6 +129,26 @@ func (c *client) roundTrip(ctx context.Context, x *exchange, path string, b *bod
 		return nil, errUnasked
 	}
 	return resp, err
+}
+
+// request is what the host gets.
+func (x *exchange) request(ctx context.Context, path string) (*http.Request, error) {
+	t, scheme := x.trip.target, "http"
+	if len(x.credentials) > 0 {
+		scheme = "https"
+	}
+	u, err := originURL(scheme, t, path)
+	if err != nil {
+		return nil, err
+	}
+	req := &http.Request{
+		Method: x.head.method, URL: u, Host: hostField(scheme, t), Header: x.head.upstreamHeader(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if r := x.stamp(ctx, req.Header); r != nil {
+		return nil, r
+	}
+	return req, nil
 }
 
 var errUnasked = errors.New("the origin switched protocols unasked")
@@ -152,6 +171,8 @@ func (c *client) way(t *trip) *http.Transport {
 func (c *client) newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:            c.dialTrip,
+		TLSClientConfig:        c.p.tlsConfig(),
+		TLSHandshakeTimeout:    c.b.Dial,
 		DisableCompression:     true,
 		MaxIdleConns:           1,
 		IdleConnTimeout:        min(c.b.Idle, time.Minute),

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -40,6 +41,11 @@ type Proxy struct {
 	// control hook. Another function is given addresses that have been
 	// screened, network "tcp4" or "tcp6".
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Credentials, if set, gives the headers that are added for hosts. It is
+	// called for every plain request, and TLS is what their hosts are spoken
+	// to with; nil is the system's.
+	Credentials func() []Credential
+	TLS         *tls.Config
 	// Secret, if set, must come with every request: whoever does not know it
 	// learns nothing but that. For a loopback that other programs share.
 	Secret string

@@ -2,6 +2,9 @@ package egress
 
 import (
 	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,7 +19,12 @@ func (c *client) upgrade(x *exchange, path string) {
 		c.refuse(x, &refusal{status: 501, code: CodeUnsupported, what: "an upgrade with a body"})
 		return
 	}
-	req, err := x.upgradeRequest(path)
+	req, err := x.upgradeRequest(c.ctx, path)
+	var r *refusal
+	if errors.As(err, &r) {
+		c.refuse(x, r)
+		return
+	}
 	if err != nil {
 		c.refuse(x, targetRefusal(err))
 		return
@@ -26,6 +34,10 @@ func (c *client) upgrade(x *exchange, path string) {
 	early, gone := w.stop()
 	if err != nil {
 		c.failed(x, err, gone)
+		return
+	}
+	if up, err = c.secure(x, up); err != nil {
+		c.failed(x, upstreamFault(x.trip, err), false)
 		return
 	}
 	o := newOrigin(c.ctx, up, c.b.Idle)
@@ -44,18 +56,31 @@ func (c *client) upgrade(x *exchange, path string) {
 	c.switchOver(x, resp, up, early, back)
 }
 
-func (x *exchange) upgradeRequest(path string) (*http.Request, error) {
-	u, err := originURL(x.trip.target, path)
+func (x *exchange) upgradeRequest(ctx context.Context, path string) (*http.Request, error) {
+	req, err := x.request(ctx, path)
 	if err != nil {
 		return nil, err
-	}
-	req := &http.Request{
-		Method: x.head.method, URL: u, Host: hostField(x.trip.target), Header: x.head.upstreamHeader(),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "websocket")
 	return req, nil
+}
+
+// secure speaks TLS to a host that gets credentials.
+func (c *client) secure(x *exchange, up net.Conn) (net.Conn, error) {
+	if len(x.credentials) == 0 {
+		return up, nil
+	}
+	config := c.p.tlsConfig()
+	config.ServerName = x.trip.target.Name
+	t := tls.Client(up, config)
+	ctx, cancel := context.WithTimeout(c.ctx, c.b.Dial)
+	defer cancel()
+	if err := t.HandshakeContext(ctx); err != nil {
+		up.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // shake sends the handshake and reads the head of the answer, at most 256 KiB
