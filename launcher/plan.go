@@ -26,6 +26,7 @@ type Plan struct {
 	spec   Spec
 	host   host
 	bounds egress.Bounds
+	stamp  string // of the configuration's files when they were read
 }
 
 // privateConnection is where the kernel finds its own copy of the connection file. Kernels rewrite theirs; the server's stays out of sight.
@@ -44,6 +45,7 @@ func (s Spec) Plan() (*Plan, error) {
 	if p.Connection, err = s.connect(); err != nil {
 		return nil, err
 	}
+	p.stamp = stampOf(configFiles(h.dirs)) // before they are read: a change meanwhile is found later
 	cfg, err := s.config(h)
 	if err != nil {
 		return nil, err

@@ -213,12 +213,11 @@ func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("the egress proxy: %w", err)
 	}
-	rules := p.Rules
-	proxy := &egress.Proxy{
-		Rules: func() (*egress.Rules, error) { return rules, nil },
-		Event: k.denials(), Bounds: p.bounds,
-	}
+	rules := rulesOf(p, func(text string) { fmt.Fprintln(k.err, "kernel-launch:", text) })
+	proxy := &egress.Proxy{Rules: rules.current, Event: k.denials(), Bounds: p.bounds}
+	rules.review = proxy.Review
 	context.AfterFunc(lifetime, func() { proxy.Close() })
+	go rules.watch(lifetime)
 	go proxy.Serve(listener)
 	return nil
 }
@@ -232,7 +231,7 @@ func (k *Kernel) denials() func(egress.Event) {
 		}
 		line := fmt.Sprintf("kernel-launch: refused %s:%d (%s)", e.Host, e.Port, e.Code)
 		if e.Code == egress.CodeNotListed || e.Code == egress.CodePortNotListed {
-			line += fmt.Sprintf("; to allow it, add \"%s:%d\" to egress.allow in config.yaml and restart the kernel", e.Host, e.Port)
+			line += fmt.Sprintf("; to allow it, add \"%s:%d\" to egress.allow in config.yaml", e.Host, e.Port)
 		}
 		fmt.Fprintln(k.err, line)
 	}

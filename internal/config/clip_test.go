@@ -218,7 +218,6 @@ func TestWhatTheCeilingAsksForAndIsNotThere(t *testing.T) {
 	for policy, want := range map[string]string{
 		"install: {min_age: 7d}\n":          "policy.yaml:1: install.min_age: not in this version: the age of files is not looked at",
 		"egress:\n  log: denied\n":          "policy.yaml:2: egress.log: not in this version: there is no audit log",
-		"egress: {close_on_deny: true}\n":   "policy.yaml:1: egress.close_on_deny: not in this version: open connections are not closed when a rule goes",
 		"egress: {groups: [bio], log: all}": "policy.yaml:1: egress.log: not in this version: there is no audit log",
 	} {
 		assert.Equal(t, want, newWorld(t).policy(policy).fails().Error())

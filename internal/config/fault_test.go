@@ -88,14 +88,13 @@ config.yaml:4: sandbox.limits.memory: size "lots" …
 config.yaml:6: egress.allow: rule "*": …
 config.yaml:6: egress.allow: rule "a b": …`},
 	"not yet: age": {"install:\n  min_age: 7d\n", `config.yaml:2: install.min_age: not in this version: the age of files is not looked at`},
-	"not yet: the rest": {"sandbox: {forward: [5432], publish: [8050]}\negress:\n  close_on_deny: true\n  log: all\n  credentials: [{host: api.example.test, header: Authorization, value_from: {env: KEY}}]\nhooks:\n  after_install: [a]\n  before_restart: [b]\n  after_restart: [[c, d]]\n", `config.yaml:1: sandbox.forward: not in this version: services of the host are not shown inside
+	"not yet: the rest": {"sandbox: {forward: [5432], publish: [8050]}\negress:\n  log: all\n  credentials: [{host: api.example.test, header: Authorization, value_from: {env: KEY}}]\nhooks:\n  after_install: [a]\n  before_restart: [b]\n  after_restart: [[c, d]]\n", `config.yaml:1: sandbox.forward: not in this version: services of the host are not shown inside
 config.yaml:1: sandbox.publish: not in this version: ports of a kernel are not shown on the host
-config.yaml:3: egress.close_on_deny: not in this version: open connections are not closed when a rule goes
-config.yaml:4: egress.log: not in this version: there is no audit log
-config.yaml:5: egress.credentials: not in this version: credentials are not added to requests
-config.yaml:7: hooks.after_install: not in this version: hooks are not run
-config.yaml:8: hooks.before_restart: not in this version: hooks are not run
-config.yaml:9: hooks.after_restart: not in this version: hooks are not run`},
+config.yaml:3: egress.log: not in this version: there is no audit log
+config.yaml:4: egress.credentials: not in this version: credentials are not added to requests
+config.yaml:6: hooks.after_install: not in this version: hooks are not run
+config.yaml:7: hooks.before_restart: not in this version: hooks are not run
+config.yaml:8: hooks.after_restart: not in this version: hooks are not run`},
 	"syntax: open list":     {"egress: [\n", `config.yaml:1: not YAML: …`},
 	"syntax: open mapping":  {"version: 1\nsandbox: {}\negress: {allow: []\n", `config.yaml:3: not YAML: …`},
 	"syntax: first line":    {"a: b: c\n", `config.yaml:1: not YAML: …`},

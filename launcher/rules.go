@@ -1,0 +1,100 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+)
+
+// rulesPoll is how often a launcher looks for new rules when nobody connects: what is open may have to be ended.
+const rulesPoll = time.Second
+
+// rules are those of a running kernel. An edit of the files that they come from holds from the next connection on. One that cannot be used is told
+// and changes nothing: half of a policy would be a weaker one.
+type rules struct {
+	files  []string
+	load   func() (*Config, error)
+	say    func(string)
+	review func() int // ends what is no longer allowed
+
+	mu      sync.Mutex
+	stamp   string
+	present *egress.Rules
+}
+
+// rulesOf begins with the plan's.
+func rulesOf(p *Plan, say func(string)) *rules {
+	return &rules{
+		files: configFiles(p.host.dirs), stamp: p.stamp, present: p.Rules, say: say,
+		load: func() (*Config, error) { return p.spec.config(p.host) }, review: func() int { return 0 },
+	}
+}
+
+// configFiles are all that a policy is read from.
+func configFiles(d dirs.Dirs) []string {
+	machine := machineConfig(d)
+	return []string{machine, filepath.Join(filepath.Dir(machine), "policy.yaml"), filepath.Join(d.Config, "config.yaml")}
+}
+
+// stampOf changes when one of the files does, comes or goes.
+func stampOf(files []string) string {
+	var b strings.Builder
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil {
+			b.WriteString("-;")
+			continue
+		}
+		fmt.Fprintf(&b, "%d %d %v %d;", info.Size(), info.ModTime().UnixNano(), info.Mode(), inode(info))
+	}
+	return b.String()
+}
+
+// current is asked for every connection.
+func (r *rules) current() (*egress.Rules, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stamp := stampOf(r.files) // before the files are read: a change while they are is seen next time
+	if stamp == r.stamp {
+		return r.present, nil
+	}
+	r.stamp = stamp
+	cfg, err := r.load()
+	if err != nil {
+		r.say("the configuration has changed and cannot be used, the rules from before hold: " + plain.Line(err.Error(), 1000))
+		return r.present, nil
+	}
+	r.present = cfg.Rules()
+	if cfg.Egress.CloseOnDeny {
+		go r.end() // which asks for the rules
+	}
+	return r.present, nil
+}
+
+func (r *rules) end() {
+	if n := r.review(); n > 0 {
+		r.say(fmt.Sprintf("connections that the rules no longer allow have been closed: %d", n))
+	}
+}
+
+// watch looks for new rules until the kernel's life is over.
+func (r *rules) watch(lifetime context.Context) {
+	t := time.NewTicker(rulesPoll)
+	defer t.Stop()
+	for {
+		select {
+		case <-lifetime.Done():
+			return
+		case <-t.C:
+			r.current()
+		}
+	}
+}

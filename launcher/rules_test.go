@@ -1,0 +1,110 @@
+package launcher
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
+)
+
+// edited is a configuration file of one user, and the rules that follow it.
+type edited struct {
+	t        *testing.T
+	file     string
+	rules    *rules
+	told     []string
+	reviewed chan struct{}
+}
+
+func newEdited(t *testing.T, first string, s Spec) *edited {
+	base := t.TempDir()
+	d := dirs.Dirs{Home: base, Config: filepath.Join(base, "config"), Machine: filepath.Join(base, "machine")}
+	require.NoError(t, os.Mkdir(d.Config, 0o700))
+	e := &edited{t: t, file: filepath.Join(d.Config, "config.yaml"), reviewed: make(chan struct{}, 10)}
+	e.write(first)
+	p := &Plan{spec: s, host: host{dirs: d}, stamp: stampOf(configFiles(d))}
+	cfg, err := s.config(p.host)
+	require.NoError(t, err)
+	p.Rules = cfg.Rules()
+	e.rules = rulesOf(p, func(text string) { e.told = append(e.told, text) })
+	e.rules.review = func() int { e.reviewed <- struct{}{}; return 0 }
+	return e
+}
+
+// write replaces the file as an editor does.
+func (e *edited) write(text string) {
+	e.t.Helper()
+	require.NoError(e.t, dirs.WriteFile(e.file, []byte(text), 0o600))
+}
+
+func (e *edited) allows(host string) bool {
+	e.t.Helper()
+	r, err := e.rules.current()
+	require.NoError(e.t, err)
+	target, err := egress.ParseHost(host, 443)
+	require.NoError(e.t, err)
+	return r.Decide(target).Verdict == egress.Allow
+}
+
+func TestAnEditOfTheRulesHoldsAtOnce(t *testing.T) {
+	e := newEdited(t, "egress: {allow: [a.test]}\n", Spec{Overrides: Overrides{AllowHost: []string{"flag.test"}}})
+	assert.True(t, e.allows("a.test"))
+	assert.False(t, e.allows("b.test"))
+	e.write("egress: {allow: [b.test]}\n")
+	assert.False(t, e.allows("a.test"))
+	assert.True(t, e.allows("b.test"))
+	assert.True(t, e.allows("flag.test"), "flags stay on top")
+	require.NoError(t, os.Remove(e.file))
+	assert.False(t, e.allows("b.test"))
+	assert.Empty(t, e.told)
+}
+
+func TestAnEditThatCannotBeUsedIsToldAndChangesNothing(t *testing.T) {
+	e := newEdited(t, "egress: {allow: [a.test]}\n", Spec{})
+	e.write("egress:\n  allow: [b.test, \"*\"]\n")
+	for range 3 {
+		assert.True(t, e.allows("a.test"))
+		assert.False(t, e.allows("b.test"), "not even the half that could be read")
+	}
+	require.Len(t, e.told, 1, "once")
+	assert.Contains(t, e.told[0], "the rules from before hold: ")
+	assert.Contains(t, e.told[0], "config.yaml:2: egress.allow")
+	e.write("egress: {allow: [b.test]}\n")
+	require.NoError(t, os.Chmod(e.file, 0o622))
+	assert.True(t, e.allows("a.test"), "a file that others can write is not believed")
+	require.NoError(t, os.Chmod(e.file, 0o600))
+	assert.True(t, e.allows("b.test"))
+	assert.False(t, e.allows("a.test"))
+}
+
+func TestWhatIsOpenIsReviewedOnlyWhenAskedFor(t *testing.T) {
+	e := newEdited(t, "egress: {allow: [a.test]}\n", Spec{})
+	e.write("egress: {allow: [b.test]}\n")
+	e.allows("b.test")
+	e.write("egress: {allow: [c.test], close_on_deny: true}\n")
+	e.allows("c.test")
+	select {
+	case <-e.reviewed:
+	case <-time.After(5 * time.Second):
+		t.Fatal("no review")
+	}
+	assert.Empty(t, e.reviewed, "one: the first edit did not ask for it")
+}
+
+func TestTheRulesOfAnEmbedderAreItsOwn(t *testing.T) {
+	cfg := DefaultConfig()
+	rule, err := egress.ParseRule("own.test")
+	require.NoError(t, err)
+	cfg.Egress.Allow = []egress.Rule{rule}
+	e := newEdited(t, "egress: {allow: [a.test]}\n", Spec{Config: cfg})
+	assert.True(t, e.allows("own.test"))
+	e.write("egress: {allow: [b.test]}\n")
+	assert.True(t, e.allows("own.test"))
+	assert.False(t, e.allows("b.test"))
+}
