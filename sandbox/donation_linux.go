@@ -18,7 +18,7 @@ type donation struct {
 	first   int
 	files   []*os.File
 	islands []Island // what the start mounts read-only in writable folders
-	entry   *entry   // holds an option back; nil without limits
+	gate    *gate    // holds an option back; nil without limits
 }
 
 func (d *donation) give(f *os.File) string {
@@ -69,7 +69,7 @@ func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD stri
 	if !endsItself {
 		options = append(options, "--die-with-parent")
 	}
-	args, err := memory("options", []byte(strings.Join(d.entry.rest(options), "\x00")))
+	args, err := memory("options", []byte(strings.Join(d.gate.rest(options), "\x00")))
 	if err != nil {
 		return nil, "", errors.Join(err, r.Close())
 	}

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -220,10 +222,10 @@ func TestWhatCannotEnterItsGroupIsEnded(t *testing.T) {
 	requireGroup(t, "memory")
 	w := newWorld(t)
 	w.policy.Limits = Limits{Memory: 64 << 20}
-	e, err := newEntry(t.Context(), w.plan().Bounds)
+	g, err := newGate(t.Context(), w.plan().Bounds)
 	require.NoError(t, err)
-	require.ErrorContains(t, e.enter(1<<22), "no such process")
-	hit, err := e.leave()
+	require.ErrorContains(t, g.enter(1<<22), "no such process")
+	hit, err := g.leave()
 	require.NoError(t, err)
 	assert.Nil(t, hit)
 	assert.Empty(t, left(t))
@@ -276,5 +278,50 @@ func TestAPlanWithLimitsSaysWhatHoldsThem(t *testing.T) {
 			continue
 		}
 		assert.Contains(t, guarantee(t, plan.Enforced, "limits."+l.Limit).Text, "("+l.Tier.String()+")")
+	}
+}
+
+func TestTheGroupsOfAKilledLauncherGoWithTheNextStart(t *testing.T) {
+	requireGroup(t, "memory")
+	w := newWorld(t)
+	w.policy.Limits = Limits{Memory: 64 << 20}
+	policy, err := json.Marshal(w.policy)
+	require.NoError(t, err)
+	launcher := exec.Command(w.policy.Helper, "probe", "start", string(policy), "daemon", marker(t))
+	out, err := launcher.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, launcher.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ok\n", line)
+	theirs, err := filepath.Glob(fmt.Sprintf("%s/kernel-launch-%d-*", grouped(t)["memory"].Parent, launcher.Process.Pid))
+	require.NoError(t, err)
+	require.Len(t, theirs, 1)
+	require.NoError(t, launcher.Process.Kill())
+	launcher.Wait()
+	require.DirExists(t, theirs[0], "nobody was there to remove it")
+	require.Eventually(t, func() bool { return kernelText(theirs[0]+"/cgroup.procs") == "" }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool {
+		w.bounded(Limits{Memory: 64 << 20}, HelperTarget, "probe", "exit")
+		_, err := os.Stat(theirs[0])
+		return os.IsNotExist(err)
+	}, 10*time.Second, 20*time.Millisecond)
+}
+
+func BenchmarkGroupsOfAllLimits(b *testing.B) {
+	bounds := bounds(Limits{Memory: 64 << 20, Processes: 20, CPUs: 1}, hold(Limits{Memory: 64 << 20, Processes: 20, CPUs: 1}, Facts{Goos: "linux", Control: observeControl()}))
+	if bounds == nil || len(bounds.Groups) == 0 {
+		b.Skip("this user has no groups")
+	}
+	for b.Loop() {
+		c, err := confine(b.Context(), bounds)
+		require.NoError(b, err)
+		require.NoError(b, c.remove())
+	}
+}
+
+func BenchmarkLookForWhatHoldsLimits(b *testing.B) {
+	for b.Loop() {
+		observeControl()
 	}
 }

@@ -23,7 +23,7 @@ type process struct {
 	done chan struct{}
 	told chan struct{} // closed when info has been read
 
-	entry   *entry // nil without limits
+	gate    *gate // nil without limits
 	islands []Island
 	hit     *LimitHit // written before done is closed
 
@@ -34,8 +34,8 @@ type process struct {
 	err   error
 }
 
-func newProcess(info *os.File, e *entry) *process {
-	return &process{info: info, entry: e, done: make(chan struct{}), told: make(chan struct{}), pid: -1, pidfd: -1}
+func newProcess(info *os.File, g *gate) *process {
+	return &process{info: info, gate: g, done: make(chan struct{}), told: make(chan struct{}), pid: -1, pidfd: -1}
 }
 
 func (p *process) Pid() int {
@@ -136,7 +136,7 @@ func (p *process) finish(cmd *exec.Cmd) {
 	if gone := p.awaitGone(); gone != nil {
 		err = errors.Join(err, gone)
 	}
-	hit, left := p.entry.leave()
+	hit, left := p.gate.leave()
 	if left != nil {
 		err = errors.Join(err, left)
 	}

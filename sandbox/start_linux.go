@@ -29,21 +29,21 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) {
 		return nil, fmt.Errorf("command %q does not begin with an absolute path", c.Argv)
 	}
-	e, err := newEntry(ctx, plan.Bounds)
+	g, err := newGate(ctx, plan.Bounds)
 	if err != nil {
 		return nil, err
 	}
-	d := &donation{first: firstFile + len(c.Files), entry: e}
+	d := &donation{first: firstFile + len(c.Files), gate: g}
 	defer d.close()
 	info, argsFD, err := d.fill(plan, c.EndsItself)
 	if err != nil {
-		_, left := e.leave()
+		_, left := g.leave()
 		return nil, errors.Join(err, left)
 	}
-	p := newProcess(info, e)
+	p := newProcess(info, g)
 	p.islands = d.islands
 	cmd := exec.CommandContext(ctx, plan.Program)
-	cmd.Args = append(append(append([]string{"bwrap"}, e.options(d)...), "--args", argsFD, "--"), c.Argv...)
+	cmd.Args = append(append(append([]string{"bwrap"}, g.options(d)...), "--args", argsFD, "--"), c.Argv...)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.ExtraFiles = append(append([]*os.File{}, c.Files...), d.files...)
 	setOutput(cmd, c)
@@ -53,7 +53,7 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 	cmd.Cancel = p.Kill
 	if err := p.launch(cmd); err != nil {
 		info.Close()
-		_, left := e.leave()
+		_, left := g.leave()
 		return nil, errors.Join(explainStart(plan, err), left)
 	}
 	return p, nil
@@ -96,7 +96,7 @@ func (p *process) launch(cmd *exec.Cmd) error {
 			return
 		}
 		p.began(cmd)
-		if err := p.entry.enter(cmd.Process.Pid); err != nil {
+		if err := p.gate.enter(cmd.Process.Pid); err != nil {
 			p.Kill()
 			p.finish(cmd)
 			started <- err
