@@ -32,9 +32,9 @@ type manager struct {
 	held    bool                      // when the scope was made, its process had no children yet
 }
 
-func newManager(t *testing.T) *manager {
+func newManager(t *testing.T, m *manager) *manager {
 	t.Helper()
-	m := &manager{t: t, socket: t.TempDir() + "/bus", given: map[string]map[string]any{}}
+	m.t, m.socket, m.given = t, t.TempDir()+"/bus", map[string]map[string]any{}
 	l, err := net.Listen("unix", m.socket)
 	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
@@ -53,11 +53,10 @@ func newManager(t *testing.T) *manager {
 func (m *manager) serve(c net.Conn) {
 	defer c.Close()
 	m.mu.Lock()
-	deaf := m.deaf
 	m.clients = append(m.clients, c)
 	m.mu.Unlock()
 	r := bufio.NewReader(c)
-	for authenticated := deaf; !authenticated; {
+	for authenticated := m.deaf; !authenticated; {
 		line, err := r.ReadString('\n')
 		if err != nil {
 			return
@@ -78,7 +77,7 @@ func (m *manager) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if !deaf {
+		if !m.deaf {
 			m.answer(c, msg)
 		}
 	}
@@ -189,7 +188,7 @@ func (m *manager) bounds() *Bounds {
 }
 
 func TestSystemdMakesASliceAndPutsTheCommandIntoIt(t *testing.T) {
-	m, w := newManager(t), newWorld(t)
+	m, w := newManager(t, &manager{}), newWorld(t)
 	plan := w.plan()
 	plan.Bounds = m.bounds()
 	next := newGroupName()
@@ -200,6 +199,8 @@ func TestSystemdMakesASliceAndPutsTheCommandIntoIt(t *testing.T) {
 	assert.Nil(t, p.Hit())
 	name := next.unit()
 	assert.Equal(t, []string{"StartTransientUnit NAME.slice", "StartTransientUnit NAME.scope", "StopUnit NAME.slice"}, m.requests(name))
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	slice, scope := m.given[name+".slice"], m.given[name+".scope"]
 	assert.Equal(t, uint64(64<<20), slice["MemoryMax"])
 	assert.Equal(t, uint64(0), slice["MemorySwapMax"])
@@ -215,8 +216,7 @@ func TestASystemdThatRefusesLeavesNothingRunning(t *testing.T) {
 		".slice": {"StartTransientUnit NAME.slice", "StopUnit NAME.slice"},
 		".scope": {"StartTransientUnit NAME.slice", "StartTransientUnit NAME.scope", "StopUnit NAME.slice"},
 	} {
-		m, w := newManager(t), newWorld(t)
-		m.refuse = refused
+		m, w := newManager(t, &manager{refuse: refused}), newWorld(t)
 		plan := w.plan()
 		plan.Bounds = m.bounds()
 		next := newGroupName()
@@ -229,9 +229,8 @@ func TestASystemdThatRefusesLeavesNothingRunning(t *testing.T) {
 }
 
 func TestSlicesOfTheDeadAreStopped(t *testing.T) {
-	m := newManager(t)
 	mine, dead := newGroupName(), groupName{1 << 22, "1", 1}
-	m.listed = []string{mine.unit() + ".slice", dead.unit() + ".slice", "kernellaunch_other.slice"}
+	m := newManager(t, &manager{listed: []string{mine.unit() + ".slice", dead.unit() + ".slice", "kernellaunch_other.slice"}})
 	member, err := makeMember(t.Context(), m.bounds().Groups[0], m.bounds(), newGroupName())
 	require.NoError(t, err)
 	assert.Equal(t, "StopUnit NAME.slice", m.requests(dead.unit())[0])
@@ -240,8 +239,7 @@ func TestSlicesOfTheDeadAreStopped(t *testing.T) {
 }
 
 func TestABusThatSaysNothingHoldsNobodyUp(t *testing.T) {
-	m := newManager(t)
-	m.deaf = true
+	m := newManager(t, &manager{deaf: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -249,7 +247,7 @@ func TestABusThatSaysNothingHoldsNobodyUp(t *testing.T) {
 	require.ErrorContains(t, err, "limits: systemd: D-Bus at "+m.socket)
 	assert.Less(t, time.Since(began), 5*time.Second)
 
-	m.socket = t.TempDir() + "/none"
-	_, err = confine(t.Context(), m.bounds())
+	none := &manager{socket: t.TempDir() + "/none"}
+	_, err = confine(t.Context(), none.bounds())
 	require.ErrorContains(t, err, "no such file or directory")
 }
