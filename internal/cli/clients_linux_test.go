@@ -38,7 +38,7 @@ func play(t *testing.T, file, scenario string) {
 	cmd := exec.Command(clientPython(t), script, scenario)
 	cmd.Dir = notebooks
 	cmd.Env = append(w.env, "XDG_RUNTIME_DIR="+run, "KERNEL_LAUNCH="+w.launcher, "NOTEBOOKS="+notebooks, "PYTHONDONTWRITEBYTECODE=1")
-	limit := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	limit := time.AfterFunc(4*time.Minute, func() { cmd.Process.Kill() })
 	defer limit.Stop()
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

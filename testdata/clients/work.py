@@ -22,7 +22,8 @@ def offer(name, *flags):
 def works(k, what, code, want):
     out, error = k.run(code, timeout=90)
     assert not error, f"{what}: {k.traceback}\n{out}"
-    equal(out.strip(), want, what)
+    last = out.strip().splitlines()[-len(want.splitlines()):]  # on a slow machine libraries say before it that they are slow
+    equal("\n".join(last), want, f"{what}: {out}")
 
 
 # Functions that other processes run have to be importable there.
