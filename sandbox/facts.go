@@ -59,7 +59,7 @@ func (e Entry) exists() bool { return e.Kind != "" && e.Kind != EntryMissing }
 // Observe looks at everything that Compile needs to know for p. It reads names and kinds, never a file's content,
 // and a path that is missing is a fact, not an error.
 func Observe(p Policy) (Facts, error) {
-	f := Facts{Goos: runtime.GOOS, Arch: runtime.GOARCH, Landlock: landlockABI(), UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: map[string]Entry{}}
+	f := Facts{Goos: runtime.GOOS, Arch: runtime.GOARCH, Landlock: landlockABI(), UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: make(map[string]Entry, 192)}
 	if u, err := user.LookupId(strconv.Itoa(f.UID)); err == nil {
 		f.User = plainName(u.Username, f.User)
 		f.Homes = append(f.Homes, u.HomeDir)

@@ -17,18 +17,9 @@ const (
 )
 
 // lint notes sockets, files with several names and links that lead out, in the folder's top level.
-func lint(path string, e Entry) Entry {
-	d, err := os.Open(path)
-	if err != nil {
-		return e
-	}
-	defer d.Close()
-	names, err := d.ReadDir(lintNames)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return e
-	}
+func (l look) lint(path string, e Entry) Entry {
 	asked := 0
-	for _, n := range names {
+	for _, n := range l.list(path) {
 		if n.Type()&fs.ModeSocket != 0 {
 			e.Sockets = append(e.Sockets, n.Name())
 		}
@@ -46,6 +37,38 @@ func lint(path string, e Entry) Entry {
 	sort.Strings(e.Linked)
 	sort.Strings(e.Outward)
 	return e
+}
+
+// list is the beginning of a folder, read once.
+func (l look) list(path string) []fs.DirEntry {
+	if known, ok := l.lists[path]; ok {
+		return known
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(lintNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	l.lists[path] = entries
+	return entries
+}
+
+// allNames are the names in a folder, however many.
+func (l look) allNames(path string) []string {
+	entries := l.list(path)
+	if len(entries) >= lintNames {
+		names, _ := namesIn(path)
+		return names
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
 }
 
 // outward reports whether a link's text leads out of its folder, whatever stands there.

@@ -88,5 +88,5 @@ func TestLintOfTheTopLevel(t *testing.T) {
 	for name, to := range map[string]string{"out": "../far", "far": "/usr", "near": "in", "round": "../w/in", "self": "."} {
 		require.NoError(t, os.Symlink(to, base+"/w/"+name))
 	}
-	assert.Equal(t, []string{"far", "out"}, lint(base+"/w", Entry{}).Outward)
+	assert.Equal(t, []string{"far", "out"}, newLook().lint(base+"/w", Entry{}).Outward)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,15 @@ type look struct {
 	folders map[string]bool            // paths without links that are folders
 	gone    map[string]bool            // paths that do not exist
 	names   map[string]map[string]bool // the names in folders that were read to the end
+	lists   map[string][]fs.DirEntry   // what folders begin with
 }
 
 func newLook() look {
-	return look{real: map[string]string{}, folders: map[string]bool{}, gone: map[string]bool{}, names: map[string]map[string]bool{}}
+	const many = 64 // of most there are that many in an ordinary look
+	return look{
+		real: make(map[string]string, many), folders: make(map[string]bool, many), gone: make(map[string]bool, many),
+		names: map[string]map[string]bool{}, lists: map[string][]fs.DirEntry{},
+	}
 }
 
 func (l look) paths(p Policy, f *Facts) {
@@ -31,7 +37,7 @@ func (l look) paths(p Policy, f *Facts) {
 	}
 	for _, path := range append(append([]string{p.Folder}, p.Read...), p.Write...) {
 		if e := into[path]; e.Kind == EntryFolder && e.Sockets == nil && e.Linked == nil {
-			into[path] = lint(path, e)
+			into[path] = l.lint(path, e)
 		}
 	}
 }

@@ -20,17 +20,17 @@ func (l look) observeProject(p Policy, f *Facts) {
 	}
 	root := folder.Resolved
 	var between []string
-	for names, _ := namesIn(root); !marked(names); {
+	for names := l.allNames(root); !marked(names); {
 		if root = filepath.Dir(root); !belowAny(root, f.Homes) {
 			return
 		}
-		names, _ = namesIn(root)
+		names = l.allNames(root)
 		between = append(between, secretsOf(root, names)...)
 	}
 	if f.Project = root; root == folder.Resolved {
 		return
 	}
-	f.Paths[root] = lint(root, Entry{Kind: EntryFolder, Resolved: root})
+	f.Paths[root] = l.lint(root, Entry{Kind: EntryFolder, Resolved: root})
 	for _, path := range between {
 		f.Paths[path] = l.entry(path)
 	}

@@ -129,7 +129,7 @@ func TestObserve(t *testing.T) {
 	require.NoError(t, os.WriteFile(base+"/real/sub/one", nil, 0o600))
 	require.NoError(t, os.WriteFile(base+"/real/sub/two", nil, 0o600))
 	if os.Link(base+"/real/sub/two", base+"/elsewhere") == nil && runtime.GOOS != "windows" {
-		assert.Equal(t, []string{"two"}, lint(base+"/real/sub", Entry{}).Linked)
+		assert.Equal(t, []string{"two"}, newLook().lint(base+"/real/sub", Entry{}).Linked)
 	}
 	assert.Equal(t, []string{base + "/real/sub"}, f.Search)
 }
