@@ -12,7 +12,6 @@ import (
 var steps = []struct{ program, what string }{
 	{"bwrap", "launcher's own work: spawn → bwrap exec'd"},
 	{"inner", "spawn → inside begins (bwrap and its mounts done)"},
-	{"stub", "spawn → stub begins (inside said hello, proxy listens, order carried out)"},
 	{"python", "spawn → the kernel's program begins"},
 }
 
