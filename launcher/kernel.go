@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ type Kernel struct {
 	record  *record
 	out     *output
 	err     *output
+	stdout  io.Writer // what the program writes: out and err, or their destinations as they are
+	stderr  io.Writer
 	tail    *tail
 	release []func()        // undone in reverse when the kernel has ended
 	context context.Context // carries the values of the context that started it, and no end

@@ -19,6 +19,9 @@ type life struct {
 	link    inside
 	pumps   sync.WaitGroup // copies of its standard output and error
 	pipes   []*os.File
+	patient bool          // what was written is passed on however long that takes
+	cut     chan struct{} // closed by end, which waits for no reader
+	once    sync.Once
 	done    chan struct{}
 	exit    Exit // read after done
 }
@@ -29,6 +32,7 @@ type inside interface {
 	Start(context.Context, link.Order) error
 	Done() <-chan struct{}
 	Exit() (*link.Exit, error)
+	Resize(rows, cols uint16) error
 	Close() error
 }
 
@@ -37,7 +41,9 @@ type birth struct {
 	backend        sandbox.Backend
 	plan           *sandbox.Plan
 	lifetime       context.Context // its end ends the sandbox
+	stdin          io.Reader       // nil: there is nothing to read
 	stdout, stderr io.Writer
+	patient        bool
 }
 
 // helloTime is how long a sandbox may take to be made. It takes 10 ms; a machine under heavy load has been seen to need seconds.
@@ -54,6 +60,7 @@ func (l *life) pump(w io.Writer) (*os.File, error) {
 	go func() {
 		defer l.pumps.Done()
 		io.Copy(w, struct{ io.Reader }{r})
+		r.Close() // where nobody reads any more, whoever writes inside is told, as in any pipeline
 	}()
 	return inherited, nil
 }
@@ -62,7 +69,6 @@ func (l *life) closePipes() {
 	for _, r := range l.pipes {
 		r.Close()
 	}
-	l.pumps.Wait()
 }
 
 // drainTime is how long the last output may take after the sandbox has gone. Nothing writes any more then.
@@ -75,17 +81,26 @@ func (l *life) watch() {
 	l.process.Wait()
 	drained := make(chan struct{})
 	go func() { l.pumps.Wait(); close(drained) }()
+	var limit <-chan time.Time
+	if !l.patient {
+		limit = time.After(drainTime)
+	}
 	select {
 	case <-drained:
-	case <-time.After(drainTime):
+	case <-limit:
+	case <-l.cut:
 	}
 	l.closePipes()
+	if !l.patient {
+		<-drained
+	}
 	l.exit = exitOf(l.link.Exit()).withLimit(l.process.Hit())
 	close(l.done)
 }
 
 // end kills everything in the sandbox and waits until it is gone.
 func (l *life) end() {
+	l.once.Do(func() { close(l.cut) })
 	l.process.Kill()
 	l.link.Close()
 	<-l.done

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/kernel-launch/kernel-launch/internal/inner"
@@ -19,33 +18,21 @@ func bear(ctx context.Context, b birth) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.Close()
-	l := &life{done: make(chan struct{})}
+	l := &life{patient: b.patient, cut: make(chan struct{}), done: make(chan struct{})}
 	diagnosis := newTail(4 << 10)
-	stdout, err := l.pump(b.stdout)
-	if err != nil {
-		conn.Close()
-		return nil, err
+	std, err := l.standard(b, diagnosis)
+	if err == nil {
+		l.process, err = b.backend.Start(b.lifetime, b.plan, sandbox.Command{
+			Argv:  []string{sandbox.HelperTarget, inner.Word},
+			Files: []*os.File{theirs}, Stdin: std.in, Stdout: std.out, Stderr: std.err, EndsItself: true,
+		})
 	}
-	defer stdout.Close()
-	stderr, err := l.pump(io.MultiWriter(diagnosis, b.stderr))
-	if err != nil {
-		conn.Close()
-		l.closePipes()
-		return nil, err
-	}
-	defer stderr.Close()
-	l.process, err = b.backend.Start(b.lifetime, b.plan, sandbox.Command{
-		Argv:  []string{sandbox.HelperTarget, inner.Word},
-		Files: []*os.File{theirs}, Stdout: stdout, Stderr: stderr, EndsItself: true,
-	})
+	std.close() // an end that stays open here is never seen as one
+	theirs.Close()
 	if err != nil {
 		conn.Close()
 		l.closePipes()
 		return nil, err
-	}
-	for _, f := range []*os.File{theirs, stdout, stderr} { // an end that stays open here is never seen as one
-		f.Close()
 	}
 	h := link.NewHandoff(conn)
 	l.link = h
@@ -64,14 +51,15 @@ func (l *life) hello(ctx context.Context, h *link.Handoff, diagnosis *tail, plan
 	if err == nil {
 		return nil
 	}
-	l.end()
+	if !errors.Is(err, link.ErrClosed) {
+		l.end()
+		return err
+	}
+	<-l.done // by itself, with all that it wrote
 	if l.exit.Reason == ReasonLimit {
 		return errors.New(l.exit.String())
 	}
-	if errors.Is(err, link.ErrClosed) {
-		return notMade(ctx, plan, diagnosis.String())
-	}
-	return err
+	return notMade(ctx, plan, diagnosis.String())
 }
 
 // notMade says why a sandbox ended before anything ran inside it. The backend's version is asked only now: a start that succeeds need not wait for it.

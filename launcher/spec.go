@@ -32,6 +32,9 @@ type Spec struct {
 	Command        []string // run this instead of the environment's kernel, without channels
 
 	Stdout, Stderr io.Writer // what the kernel itself writes to these, by lines and made safe; nil: dropped
+	Raw            bool      // what a Command writes reaches Stdout and Stderr as it is and whole, at the pace of whoever takes it
+	Stdin          io.Reader // what a Command reads; nil: nothing. A Read that is under way when it ends is not waited for
+	Terminal       *Terminal // gives a Command a terminal of its own, whose other end is Stdin and Stdout; see Kernel.Resize
 	Helper         string    // path of a kernel-launch binary for the inside; empty: this program, whose main calls RunInner first
 	Environ        []string  // K=V, from which the kernel's variables are chosen; nil: os.Environ()
 

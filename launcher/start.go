@@ -36,7 +36,7 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 		spec: p.spec, plan: p, state: Starting, started: time.Now(), tail: newTail(4 << 10),
 		context: context.WithoutCancel(ctx), done: make(chan struct{}),
 	}
-	k.out, k.err = newOutput(p.spec.Stdout, newTail(0)), newOutput(p.spec.Stderr, k.tail)
+	k.connect(p.spec)
 	if err := k.begin(ctx); err != nil {
 		k.undo()
 		return nil, err
@@ -136,7 +136,10 @@ func (k *Kernel) live(ctx context.Context) error {
 		return fmt.Errorf("the folder for what the kernel keeps: %w", err)
 	}
 	lifetime, cut := context.WithCancelCause(k.context)
-	l, err := bear(ctx, birth{backend: sandbox.Default(), plan: p.Sandbox, lifetime: lifetime, stdout: k.out, stderr: k.err})
+	l, err := bear(ctx, birth{
+		backend: sandbox.Default(), plan: p.Sandbox, lifetime: lifetime,
+		stdin: p.spec.Stdin, stdout: k.stdout, stderr: k.stderr, patient: p.spec.Raw,
+	})
 	if err == nil {
 		if err = k.equip(ctx, lifetime, l, p); err != nil {
 			l.end()
@@ -182,6 +185,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 		}
 		order.Files = []link.File{{Path: privateConnection, Mode: 0o600, Data: data}}
 	}
+	order.Terminal = p.spec.Terminal.order()
 	if err := l.link.Start(ctx, order); err != nil {
 		var failed *link.FailedError
 		if errors.As(err, &failed) {

@@ -42,7 +42,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return a.status
 	}
-	if !a.json { // a flag that is wrong may stand before --json
+	if !a.json && errors.As(err, new(*usageError)) { // a flag that is wrong may stand before --json
 		end := slices.Index(args, "--")
 		if end < 0 {
 			end = len(args)

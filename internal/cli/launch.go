@@ -27,7 +27,7 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	parent := os.Getppid()
 	ctx, abort := context.WithCancelCause(cmd.Context())
 	defer abort(nil)
-	var r relay
+	r := relay{pass: forward, breaks: ends}
 	if !dry {
 		stop := r.begin(ctx, abort)
 		defer stop()
@@ -70,6 +70,8 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 // relay passes the signals of this process on to the kernel, each once.
 type relay struct {
 	kernel atomic.Pointer[launcher.Kernel]
+	pass   func(context.Context, *launcher.Kernel, syscall.Signal)
+	breaks func(os.Signal) bool // whether a signal breaks off a start
 }
 
 // signalError is the cause of a start that a signal broke off.
@@ -78,14 +80,14 @@ type signalError struct{ signal syscall.Signal }
 func (e *signalError) Error() string { return "ended by " + e.signal.String() }
 
 // begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself.
-func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc) (stop func()) {
+func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc, more ...os.Signal) (stop func()) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...)
+	signal.Notify(signals, append(more, forwarded...)...)
 	go func() {
 		for s := range signals {
 			if k := r.kernel.Load(); k != nil {
-				forward(ctx, k, s.(syscall.Signal))
-			} else if s != syscall.SIGINT && ends(s) { // an interrupt of a kernel that does not run yet is none
+				r.pass(ctx, k, s.(syscall.Signal))
+			} else if r.breaks(s) {
 				abort(&signalError{s.(syscall.Signal)})
 			}
 		}
@@ -93,6 +95,7 @@ func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc) (stop 
 	return func() { signal.Stop(signals); close(signals) }
 }
 
+// ends leaves SIGINT out: an interrupt of a kernel that does not run yet is none.
 func ends(s os.Signal) bool { return s == syscall.SIGTERM || s == syscall.SIGHUP }
 
 func forward(ctx context.Context, k *launcher.Kernel, sig syscall.Signal) {

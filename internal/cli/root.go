@@ -72,7 +72,7 @@ func (a *app) root(args []string) *cobra.Command {
 	if onlyLaunches(root, args) {
 		return root
 	}
-	root.AddCommand(a.evalCommand(), a.demoCommand(), a.envCommand(), a.installCommand(), a.uninstallCommand(), a.kernelspecCommand(), a.kernelCommand(), a.statusCommand(),
+	root.AddCommand(a.evalCommand(), a.runCommand(), a.demoCommand(), a.envCommand(), a.installCommand(), a.uninstallCommand(), a.kernelspecCommand(), a.kernelCommand(), a.statusCommand(),
 		a.egressCommand(), a.sandboxCommand(), a.doctorCommand(), a.versionCommand())
 	return root
 }
