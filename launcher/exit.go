@@ -18,6 +18,7 @@ const (
 	ReasonKilled  Reason = "killed"  // the whole sandbox was killed from outside
 	ReasonFailed  Reason = "failed"  // its program could not be started
 	ReasonBroken  Reason = "broken"  // the sandbox's control socket said what it never says
+	ReasonLost    Reason = "lost"    // its launcher was killed, and nobody saw its end
 )
 
 // Exit is how a kernel ended.
@@ -30,6 +31,9 @@ type Exit struct {
 
 	// Limit is what the sandbox ran into: with ReasonLimit the cause, with another reason of a bad end a remark that may explain it. nil: nothing known.
 	Limit *sandbox.LimitHit
+
+	// Notes are sentences about what it left behind: changed files that other programs run, work that the walls broke off.
+	Notes []string
 }
 
 // String is a sentence.
@@ -52,6 +56,8 @@ func (e Exit) sentence() string {
 		return "the kernel was stopped"
 	case ReasonKilled:
 		return "the kernel's sandbox was killed"
+	case ReasonLost:
+		return "the kernel's launcher was killed"
 	case ReasonFailed:
 		return fmt.Sprintf("the kernel could not be started: %v", e.Err)
 	}

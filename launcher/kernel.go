@@ -50,7 +50,8 @@ type Kernel struct {
 	stopping bool
 	finished bool
 	exit     Exit
-	busy     sync.Mutex // one restart at a time
+	busy     sync.Mutex   // one restart at a time
+	noted    func() notes // what stood in its folders before it was started
 }
 
 // ID is short, unique among this user's running kernels, and what `kernel list` shows.
@@ -206,9 +207,15 @@ func (k *Kernel) finish(exit Exit) {
 		return
 	}
 	k.finished, k.life = true, nil
+	r := k.record
 	k.mu.Unlock()
+	k.out.Close()
+	k.err.Close()
+	exit.Output, exit.Notes = k.tail.String(), k.reports()
+	if r != nil { // before the record goes: at any moment one of them is there
+		endedOf(r.present(), exit).keep(k.Plan().host.dirs)
+	}
 	k.undo()
-	exit.Output = k.tail.String()
 	k.exit = exit
 	close(k.done)
 }

@@ -31,6 +31,7 @@ type Record struct {
 	State          State           `json:"state"`
 	Started        time.Time       `json:"started"`
 	Network        sandbox.Network `json:"network"`
+	Links          string          `json:"links"` // deny or allow: whether programs can make links in the folder
 	Folder         string          `json:"folder"`
 	ConnectionFile string          `json:"connection_file,omitempty"`
 
@@ -104,9 +105,19 @@ func (r *record) update(s State, p *Plan) {
 	e := p.Environment
 	r.State, r.Environment, r.Language, r.Generation = s, e.Name, e.Language, e.Generation
 	r.Network, r.Folder, r.ConnectionFile = p.Sandbox.Network, p.Folder, p.spec.ConnectionFile
+	if r.Links = "allow"; p.Sandbox.Landlock != nil && p.Sandbox.Landlock.RefuseLinks {
+		r.Links = "deny"
+	}
 	if b, err := json.Marshal(r.Record); err == nil {
 		dirs.WriteVolatile(r.path(".json"), b, 0o600)
 	}
+}
+
+// present is a copy of what was last written.
+func (r *record) present() Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Record
 }
 
 func (r *record) remove() {
@@ -140,7 +151,7 @@ func Kernels(d dirs.Dirs) ([]Record, error) {
 			if !ok {
 				continue
 			}
-			if r, alive := read(dir, id); alive {
+			if r, alive := read(d, dir, id); alive {
 				all = append(all, r)
 			}
 		}
@@ -150,24 +161,25 @@ func Kernels(d dirs.Dirs) ([]Record, error) {
 }
 
 // read reports whether the kernel lives: somebody holds its lock. A process id alone proves nothing.
-func read(dir, id string) (Record, bool) {
+func read(d dirs.Dirs, dir, id string) (Record, bool) {
 	r := Record{ID: id, dir: dir}
 	l := flock.New(r.path(".lock"), flock.SetFlag(os.O_RDWR))
 	ok, err := l.TryLock()
 	if err != nil {
 		return r, false
 	}
-	if ok {
-		erase(r)
-		l.Unlock()
-		return r, false
-	}
 	b, err := os.ReadFile(r.path(".json"))
-	if err != nil || json.Unmarshal(b, &r) != nil || r.ID != id {
-		return r, false // it has its lock and not yet its record
+	whole := err == nil && json.Unmarshal(b, &r) == nil && r.ID == id // else it has its lock and not yet its record
+	r.ID, r.dir = id, dir
+	if !ok {
+		return r, whole
 	}
-	r.dir = dir
-	return r, true
+	if whole {
+		endedOf(r, Exit{Reason: ReasonLost}).keep(d)
+	}
+	erase(r)
+	l.Unlock()
+	return r, false
 }
 
 // sweep removes what launchers left that were killed.

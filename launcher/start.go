@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/egress"
@@ -37,6 +38,8 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 		context: context.WithoutCancel(ctx), done: make(chan struct{}),
 	}
 	k.connect(p.spec)
+	k.noted = sync.OnceValue(func() notes { return noteAll(p) })
+	go k.noted()
 	if err := k.begin(ctx); err != nil {
 		k.undo()
 		return nil, err
@@ -185,6 +188,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 		}
 		order.Files = []link.File{{Path: privateConnection, Mode: 0o600, Data: data}}
 	}
+	k.noted()
 	order.Terminal = p.spec.Terminal.order()
 	if err := l.link.Start(ctx, order); err != nil {
 		var failed *link.FailedError

@@ -74,7 +74,7 @@ func (a *app) eval(cmd *cobra.Command, policy policyFlags, language string, time
 	if err != nil {
 		return a.timedOut(ctx, timeout, err)
 	}
-	defer k.Kill()
+	defer func() { a.notes(k.Kill()) }()
 	cell := newCell(a)
 	if err := cell.run(ctx, k, code); err != nil {
 		return a.timedOut(ctx, timeout, err)

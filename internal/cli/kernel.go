@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) kernelCommand() *cobra.Command {
-	return group("kernel", "running kernels", a.kernelList(), a.kernelShow(),
+	return group("kernel", "kernels that run, and those that have ended", a.kernelList(), a.kernelShow(),
 		a.kernelAsk("interrupt", "stop what a kernel computes", "Interrupted", launcher.OpInterrupt),
 		a.kernelAsk("restart", "give a kernel a fresh process on the same ports", "Restarted", launcher.OpRestart),
 		a.kernelAsk("stop", "end a kernel", "Stopped", launcher.OpStop))
@@ -54,16 +54,37 @@ func (a *app) kernels() ([]listedKernel, error) {
 }
 
 func (a *app) kernelList() *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	c := &cobra.Command{
 		Use: "list", Short: "list the running kernels", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			list, err := a.kernels()
+			running, err := a.kernels()
 			if err != nil {
 				return err
 			}
-			return a.print(items(list), func(w io.Writer) { kernelTable(w, list) })
+			var ended []launcher.Ended
+			if all {
+				if ended, err = a.endedKernels(); err != nil {
+					return err
+				}
+			}
+			list := []any{}
+			for _, k := range ended {
+				list = append(list, k)
+			}
+			for _, k := range running {
+				list = append(list, k)
+			}
+			return a.print(items(list), func(w io.Writer) {
+				for i := range ended {
+					running = append(running, listedKernel{Record: ended[i].Record})
+				}
+				kernelTable(w, running)
+			})
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "also those that have ended, the last 50")
+	return c
 }
 
 func kernelTable(w io.Writer, list []listedKernel) {
@@ -86,28 +107,6 @@ func (a *app) find(id string) (listedKernel, error) {
 		}
 	}
 	return listedKernel{}, &noKernelError{id}
-}
-
-func (a *app) kernelShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "show a running kernel", Args: arguments("ID"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			k, err := a.find(args[0])
-			if err != nil {
-				return err
-			}
-			return a.print(k, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %s, environment %s (%s), generation %d, since %s\n", k.ID, k.State, k.Environment, k.Language, k.Generation, k.Started.Local().Format(time.DateTime))
-				fmt.Fprintf(w, "folder: %s\nnetwork: %s\nprocess: %d\n", plain.Line(k.Folder, 400), k.Network, k.PID)
-				if k.ConnectionFile != "" {
-					fmt.Fprintln(w, "connection file:", plain.Line(k.ConnectionFile, 400))
-				}
-				if k.Stale {
-					fmt.Fprintln(w, "its environment has changed since it was started: kernel-launch kernel restart", k.ID)
-				}
-			})
-		},
-	}
 }
 
 func (a *app) kernelAsk(verb, short, done string, op launcher.Operation) *cobra.Command {

@@ -61,10 +61,18 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	}
 	exit := k.Wait()
 	a.status = exit.Code
+	a.notes(exit)
 	if exit.Reason != launcher.ReasonStopped && exit.Code != 0 {
 		fmt.Fprintln(a.err, "kernel-launch:", exit) // last: editors show the end of this stream
 	}
 	return nil
+}
+
+// notes say what a kernel left behind that the user should know of.
+func (a *app) notes(exit launcher.Exit) {
+	for _, s := range exit.Notes {
+		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
+	}
 }
 
 // relay passes the signals of this process on to the kernel, each once.

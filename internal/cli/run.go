@@ -70,9 +70,10 @@ func (a *app) ran(c *console, exit launcher.Exit) error {
 	if a.json {
 		return a.object(map[string]any{
 			"status": exit.Reason, "code": exit.Code, "signal": exit.Signal,
-			"stdout": c.stdout.text(), "stderr": c.stderr.text(), "truncated": c.stdout.left+c.stderr.left > 0,
+			"stdout": c.stdout.text(), "stderr": c.stderr.text(), "truncated": c.stdout.left+c.stderr.left > 0, "notes": some(exit.Notes),
 		})
 	}
+	a.notes(exit)
 	if r := exit.Reason; r != launcher.ReasonExited && r != launcher.ReasonSignal && r != launcher.ReasonStopped {
 		fmt.Fprintln(a.err, "kernel-launch:", exit)
 	}

@@ -1,0 +1,141 @@
+package launcher
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+)
+
+// Bounds of one look: it must stay cheaper than a start.
+const (
+	maxNames    = 10_000 // of one folder
+	maxInside   = 200    // of a folder in it
+	maxRemnants = 100    // new folders that are looked into
+)
+
+// noteAll looks at the folders that a kernel by this plan can write and others use; what is its own alone does not matter to them.
+func noteAll(p *Plan) notes {
+	sealed := map[string]bool{}
+	for _, m := range p.Sandbox.Mounts {
+		sealed[m.Source] = sealed[m.Source] || m.Island
+	}
+	out := notes{}
+	for _, m := range p.Sandbox.Mounts {
+		if m.Kind == sandbox.MountReadWrite && m.Source != p.KeptHome {
+			out[m.Source] = note(m.Source, sealed)
+		}
+	}
+	return out
+}
+
+// note looks at one folder. Names without a star are asked for even where there are too many to list.
+func note(folder string, sealed map[string]bool) folderNotes {
+	n := folderNotes{obeyed: map[string]mark{}, folders: map[string]bool{}}
+	for _, o := range obeyedNames {
+		for _, name := range o.names {
+			if !strings.Contains(name, "*") {
+				n.look(folder, name, sealed)
+			}
+		}
+	}
+	for _, e := range list(folder, maxNames) {
+		if e.IsDir() {
+			n.folders[e.Name()] = true
+		}
+		if _, seen := n.obeyed[e.Name()]; !seen {
+			n.look(folder, e.Name(), sealed)
+		}
+	}
+	return n
+}
+
+func (n folderNotes) look(folder, name string, sealed map[string]bool) {
+	o, ok := wanted(name)
+	path := filepath.Join(folder, name)
+	if !ok || sealed[path] {
+		return
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	n.obeyed[name] = markOf(info)
+	if info.IsDir() {
+		n.obeyed[name] = markOfFolder(path, info, o.place)
+	}
+}
+
+func list(folder string, most int) []fs.DirEntry {
+	d, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	entries, _ := d.ReadDir(most) // a part is better than nothing
+	return entries
+}
+
+func markOf(info fs.FileInfo) mark {
+	m := mark{mode: info.Mode(), size: info.Size(), modified: uint64(info.ModTime().UnixNano())}
+	m.inode, m.changed = identity(info)
+	return m
+}
+
+// markOfFolder leaves the folder's own times out: they change with every file in it.
+func markOfFolder(path string, info fs.FileInfo, place bool) mark {
+	m := mark{mode: info.Mode()}
+	m.inode, _ = identity(info)
+	if place {
+		return m
+	}
+	h := fnv.New64a()
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return m
+	}
+	for _, e := range entries[:min(len(entries), maxInside)] {
+		if info, err := e.Info(); err == nil {
+			fmt.Fprintln(h, e.Name(), markOf(info))
+		}
+	}
+	m.content = h.Sum64()
+	return m
+}
+
+// remnants are new folders that look like the work of a program that could not make a link.
+func remnants(folders []string) []string {
+	var out []string
+	for _, f := range folders[:min(len(folders), maxRemnants)] {
+		for _, r := range []struct{ with, without, text string }{
+			{"pyvenv.cfg", "bin/python", "%s is an environment without its interpreter"},
+			{".package-lock.json", ".bin", "%s is without the programs of its packages"},
+		} {
+			if present(f, r.with) && !present(f, r.without) {
+				out = append(out, fmt.Sprintf(r.text, plain.Line(f, 400)))
+			}
+		}
+	}
+	return out
+}
+
+func present(folder, name string) bool {
+	_, err := os.Lstat(filepath.Join(folder, name))
+	return err == nil
+}
+
+// reports say what a kernel leaves behind that concerns others.
+func (k *Kernel) reports() []string {
+	p := k.Plan()
+	before, after := k.noted(), noteAll(p)
+	out := changes(before, after)
+	if l := p.Sandbox.Landlock; l != nil && l.RefuseLinks {
+		out = append(out, unfinished(remnants(appeared(before, after)), p.Folder)...)
+	}
+	return out
+}
