@@ -3,9 +3,11 @@ package launcher
 import (
 	"fmt"
 	"hash/fnv"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kernel-launch/kernel-launch/internal/plain"
@@ -95,11 +97,9 @@ func markOfFolder(path string, info fs.FileInfo, place bool) mark {
 		return m
 	}
 	h := fnv.New64a()
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return m
-	}
-	for _, e := range entries[:min(len(entries), maxInside)] {
+	entries := list(path, maxInside)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
 			fmt.Fprintln(h, e.Name(), markOf(info))
 		}
@@ -112,16 +112,40 @@ func markOfFolder(path string, info fs.FileInfo, place bool) mark {
 func remnants(folders []string) []string {
 	var out []string
 	for _, f := range folders[:min(len(folders), maxRemnants)] {
-		for _, r := range []struct{ with, without, text string }{
-			{"pyvenv.cfg", "bin/python", "%s is an environment without its interpreter"},
-			{".package-lock.json", ".bin", "%s is without the programs of its packages"},
-		} {
-			if present(f, r.with) && !present(f, r.without) {
-				out = append(out, fmt.Sprintf(r.text, plain.Line(f, 400)))
-			}
+		if why := remnant(f); why != "" {
+			out = append(out, plain.Line(f, 400)+" "+why)
 		}
 	}
 	return out
+}
+
+func remnant(f string) string {
+	switch {
+	case present(f, "lib") && present(f, "include") && !present(f, "pyvenv.cfg") && !present(f, "bin"): // venv makes its link lib64 before anything else
+		return "is an environment that could not be finished"
+	case present(f, "pyvenv.cfg") && !present(f, "bin/python"):
+		return "is an environment without its interpreter"
+	case filepath.Base(f) == "node_modules" && present(f, ".package-lock.json") && !present(f, ".bin"):
+		return "may be without the programs of its packages"
+	case linkless(f):
+		return "is a repository whose links became files with their text"
+	}
+	return ""
+}
+
+// linkless reports whether git noted, when it made the repository, that no link can be made there.
+func linkless(f string) bool {
+	path := filepath.Join(f, ".git", "config")
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // a pipe would never answer
+		return false
+	}
+	c, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	b, err := io.ReadAll(io.LimitReader(c, 4<<10))
+	return err == nil && strings.Contains(string(b), "symlinks = false")
 }
 
 func present(folder, name string) bool {

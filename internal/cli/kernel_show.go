@@ -64,7 +64,7 @@ func showPlace(w io.Writer, r launcher.Record) {
 	}
 	fmt.Fprintf(w, "network: %s\n", r.Network)
 	if r.Links == "deny" && r.Folder != "" {
-		fmt.Fprintf(w, "links: cannot be made in the folder, so git clone, npm install and python -m venv may fail there; to allow them, put into config.yaml:\n  %s\n", launcher.LinksLine(r.Folder))
+		fmt.Fprintf(w, "links: cannot be made in the folder, so python -m venv fails there, npm install may, and git clone writes links as files; to allow them, put into config.yaml:\n  %s\n", launcher.LinksLine(r.Folder))
 	}
 }
 

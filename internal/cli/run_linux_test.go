@@ -199,9 +199,11 @@ func TestOutputThatNobodyTakesDoesNotKeepItFromBeingStopped(t *testing.T) {
 	r, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
-	require.NoError(t, unix.SetNonblock(int(out.Fd()), true))
-	unix.Write(int(out.Fd()), make([]byte, 1<<20)) // as much as fits
-	require.NoError(t, unix.SetNonblock(int(out.Fd()), false))
+	defer out.Close()
+	fd := int(out.Fd()) // asking for it makes it blocking
+	require.NoError(t, unix.SetNonblock(fd, true))
+	unix.Write(fd, make([]byte, 1<<20)) // as much as fits
+	require.NoError(t, unix.SetNonblock(fd, false))
 	cmd := w.command("run", "--", "sh", "-c", "echo ready >&2; echo out")
 	cmd.Stdout = out
 	said, err := cmd.StderrPipe()
