@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
+	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
 // Over is the state of a kernel that has ended.
@@ -19,13 +20,14 @@ const Over State = "ended"
 // Ended is what is kept about a kernel that has ended, in $STATE/ended/<id>.json.
 type Ended struct {
 	Record
-	Ended  time.Time `json:"ended"`
-	Reason Reason    `json:"reason"`
-	Code   int       `json:"code"`
-	Signal int       `json:"signal"`
-	Text   string    `json:"text"`             // the reason as a sentence
-	Notes  []string  `json:"notes"`            // see Exit.Notes
-	Output string    `json:"output,omitempty"` // the end of what it wrote to its standard error
+	Ended  time.Time         `json:"ended"`
+	Reason Reason            `json:"reason"`
+	Code   int               `json:"code"`
+	Signal int               `json:"signal"`
+	Limit  *sandbox.LimitHit `json:"limit,omitempty"`
+	Text   string            `json:"text"`             // the reason as a sentence
+	Notes  []string          `json:"notes"`            // see Exit.Notes
+	Output string            `json:"output,omitempty"` // the end of what it wrote to its standard error
 }
 
 // keptEnded is how many are kept.
@@ -35,7 +37,7 @@ func endedDir(d dirs.Dirs) string { return filepath.Join(d.State, "ended") }
 
 func endedOf(r Record, e Exit) Ended {
 	r.State = Over
-	return Ended{Record: r, Ended: time.Now().UTC(), Reason: e.Reason, Code: e.Code, Signal: e.Signal, Text: e.String(), Notes: some(e.Notes), Output: e.Output}
+	return Ended{Record: r, Ended: time.Now().UTC(), Reason: e.Reason, Code: e.Code, Signal: e.Signal, Limit: e.Limit, Text: e.String(), Notes: some(e.Notes), Output: e.Output}
 }
 
 // keep writes it down. Whoever loses it loses an explanation, so a failure is not the kernel's.

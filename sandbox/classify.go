@@ -48,6 +48,8 @@ type symptom struct{ text, cause string }
 // symptoms are tried in order. The texts are those of bubblewrap 0.3 to 0.11.
 var symptoms = []symptom{
 	{"Unknown option", CauseTooOld},
+	{"PR_SET_SECCOMP", CauseNoSeccomp},
+	{"system call filter", CauseNoSeccomp},
 	{"setting up uid map", CauseUsernsRefused},
 	{"RTM_NEWADDR", CauseUsernsRefused},
 	{"RTM_NEWLINK", CauseUsernsRefused},
@@ -78,6 +80,8 @@ func Classify(stderr, version string, m Machine) *UnavailableError {
 		e.Detail, e.Remedy = "bubblewrap "+orUnknown(version)+" is older than "+Oldest, "install bubblewrap "+Oldest+" or newer"
 	case CauseUsernsRefused:
 		e.Detail, e.Remedy = usernsDetail(line, m)
+	case CauseNoSeccomp:
+		e.Detail, e.Remedy = "system calls cannot be filtered ("+line+")", "use a kernel that was built with CONFIG_SECCOMP_FILTER"
 	case CauseNested:
 		e.Detail, e.Remedy = nested(line, m)
 	case CauseChanged:

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"encoding/json"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -49,6 +51,12 @@ func TestClassify(t *testing.T) {
 		{"bwrap: Failed to make / slave: Permission denied", "", Machine{Container: true}, CauseNested, "container", "docker run"},
 		{"bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system", "", Machine{Container: true}, CauseNested, "container", "docker run"},
 		{"bwrap: Race condition binding dirfd 12", "", Machine{}, CauseChanged, "dirfd 12", "start again"},
+		{
+			"bwrap: Unable to set up system call filtering as requested: prctl(PR_SET_SECCOMP) reported EINVAL. (Hint: this requires a kernel configured with CONFIG_SECCOMP and CONFIG_SECCOMP_FILTER.)",
+			"bubblewrap 0.8.0",
+			Machine{},
+			CauseNoSeccomp, "cannot be filtered", "CONFIG_SECCOMP_FILTER",
+		},
 		{"bwrap: Can't find source path /data: No such file or directory", "bubblewrap 0.8.0", Machine{}, CauseUnknown, "/data", "report this line"},
 		{"noise\nbwrap: \x1b[31mstrange\x1b[0m\n", "bubblewrap 0.11.1", Machine{}, CauseUnknown, `\x1b[31mstrange`, "report this line"},
 	} {
@@ -68,6 +76,15 @@ func TestClassifyLeavesOthersAlone(t *testing.T) {
 	}
 }
 
+func TestAdvisory(t *testing.T) {
+	for _, version := range []string{"bubblewrap 0.8.0", "bubblewrap 0.11.2"} {
+		assert.Contains(t, Advisory(version), "CVE-2026-87766", version)
+	}
+	for _, version := range []string{"bubblewrap 0.12.0", "bubblewrap 1.0", ""} {
+		assert.Empty(t, Advisory(version), version)
+	}
+}
+
 func TestOlder(t *testing.T) {
 	for version, want := range map[string]bool{
 		"bubblewrap 0.8.0": false, "bubblewrap 0.8": false, "bubblewrap 0.7.99": true, "bubblewrap 0.11.1": false, "bubblewrap 1": false,
@@ -75,4 +92,43 @@ func TestOlder(t *testing.T) {
 	} {
 		assert.Equal(t, want, older(version, "0.8.0"), version)
 	}
+}
+
+// probeCase is a row of kind backend_probe of testdata/cases/sandbox.json: what the backend's program said on a machine, and what people must be told.
+type probeCase struct {
+	ID    string
+	Input struct {
+		Kind   string
+		Stderr []string `json:"stderr_variants"`
+		Sysctl map[string]string
+	}
+	Expected struct {
+		Verdict string
+		Names   []string `json:"message_names"`
+	}
+}
+
+func TestProbeCases(t *testing.T) {
+	data, err := os.ReadFile("../testdata/cases/sandbox.json")
+	require.NoError(t, err)
+	var rows []probeCase
+	require.NoError(t, json.Unmarshal(data, &rows))
+	ran := 0
+	for _, row := range rows {
+		if row.Input.Kind != "backend_probe" {
+			continue
+		}
+		require.Equal(t, "refuse", row.Expected.Verdict, row.ID)
+		m := Machine{AppArmorRestricts: row.Input.Sysctl["kernel.apparmor_restrict_unprivileged_userns"] == "1"}
+		for _, text := range row.Input.Stderr {
+			ran++
+			e := Classify(text, "bubblewrap 0.9.0", m)
+			require.NotNil(t, e, text)
+			for _, name := range row.Expected.Names {
+				assert.Contains(t, e.Error()+"; "+e.Remedy, name, "%s: %s", row.ID, text)
+			}
+			assert.NotContains(t, e.Remedy, "sysctl", "the cure for one program comes before the one for all")
+		}
+	}
+	require.GreaterOrEqual(t, ran, 2)
 }

@@ -43,6 +43,7 @@ const (
 	CauseUsernsRefused = "userns-refused" // the system refuses user namespaces to this user
 	CauseNested        = "nested"         // a container around us forbids the mounts
 	CauseChanged       = "changed"        // a folder was exchanged while the sandbox was built
+	CauseNoSeccomp     = "no-seccomp"     // the system's kernel cannot filter system calls
 	CauseUnknown       = "unknown"
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kernel-launch/kernel-launch/envs"
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
 	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 	"github.com/kernel-launch/kernel-launch/launcher"
@@ -88,31 +89,32 @@ func (a *app) examine(ctx context.Context) []finding {
 		walls = fault("sandbox", err)
 	}
 	found = append(found, walls)
-	settings, cfg := a.examineConfig()
+	settings, cfg, d := a.examineConfig()
 	found = append(append(found, settings), clipped(cfg)...)
 	if cfg == nil || walls.State != "ok" {
 		return append(found, a.examineSpecs()...)
 	}
+	found = append(found, examineWalls(ctx, cfg, d)...)
 	found = append(found, a.examineEnvironments(ctx)...)
 	return append(found, a.examineSpecs()...)
 }
 
 // examineConfig reads the policy as it holds outside of any folder.
-func (a *app) examineConfig() (finding, *launcher.Config) {
+func (a *app) examineConfig() (finding, *launcher.Config, dirs.Dirs) {
 	d, err := launcher.Dirs(a.getenv)
 	if err != nil {
-		return fault("configuration", err), nil
+		return fault("configuration", err), nil, d
 	}
 	cfg, err := launcher.LoadConfig(d, d.Home, "")
 	if err != nil {
-		return fault("configuration", err), nil
+		return fault("configuration", err), nil, d
 	}
 	path := filepath.Join(d.Config, "config.yaml")
 	text := path + " is in order"
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		text = "there is no " + path + "; the built-in policy holds"
 	}
-	return finding{Check: "configuration", State: "ok", Text: text}, cfg
+	return finding{Check: "configuration", State: "ok", Text: text}, cfg, d
 }
 
 // examineEnvironments starts a kernel in the first environment that is whole: nothing less shows that one can start.

@@ -74,6 +74,7 @@ func (a *app) eval(cmd *cobra.Command, policy policyFlags, language string, time
 	if err != nil {
 		return a.timedOut(ctx, timeout, err)
 	}
+	a.debugging(k.Plan())
 	defer func() { a.notes(k.Kill()) }()
 	cell := newCell(a)
 	if err := cell.run(ctx, k, code); err != nil {

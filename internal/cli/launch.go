@@ -48,6 +48,7 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	for _, s := range plan.Notices {
 		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
 	}
+	a.debugging(plan)
 	k, err := launcher.Start(ctx, plan)
 	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
@@ -66,6 +67,13 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 		fmt.Fprintln(a.err, "kernel-launch:", exit) // last: editors show the end of this stream
 	}
 	return nil
+}
+
+// debugging says that the filter is open for debuggers: a switch that is forgotten must not stay unseen.
+func (a *app) debugging(p *launcher.Plan) {
+	if f := p.Sandbox.Filter; f != nil && f.Debug {
+		fmt.Fprintln(a.err, "kernel-launch: sandbox.debug is on: programs inside can trace each other")
+	}
 }
 
 // notes say what a kernel left behind that the user should know of.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +58,7 @@ func (a *app) runIn(cmd *cobra.Command, policy policyFlags, argv []string) error
 	if err != nil {
 		return err
 	}
+	a.debugging(k.Plan())
 	r.kernel.Store(k)
 	c.began(k)
 	exit := k.Wait()
@@ -74,8 +76,8 @@ func (a *app) ran(c *console, exit launcher.Exit) error {
 		})
 	}
 	a.notes(exit)
-	if r := exit.Reason; r != launcher.ReasonExited && r != launcher.ReasonSignal && r != launcher.ReasonStopped {
-		fmt.Fprintln(a.err, "kernel-launch:", exit)
+	if r := exit.Reason; exit.Limit != nil || r != launcher.ReasonExited && r != launcher.ReasonSignal && r != launcher.ReasonStopped {
+		fmt.Fprintln(a.err, "kernel-launch:", strings.Replace(exit.String(), "the kernel", "the command", 1))
 	}
 	return nil
 }
