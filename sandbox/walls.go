@@ -7,9 +7,9 @@ type Filter struct {
 
 // Landlock is what the command is held to once it runs: whoever starts it inside applies it to itself first.
 type Landlock struct {
-	RefuseLinks   bool     `json:"refuseLinks"`     // no new symbolic link, pipe, socket or device, except in Links
+	RefuseLinks   bool     `json:"refuse_links"`    // no new symbolic link, pipe, socket or device, except in Links
 	Links         []string `json:"links,omitempty"` // folders inside in which they may be made: private ones, which no one else acts on
-	ScopeAbstract bool     `json:"scopeAbstract"`   // abstract sockets of processes outside are out of reach
+	ScopeAbstract bool     `json:"scope_abstract"`  // abstract sockets of processes outside are out of reach
 }
 
 // Bounds is how the limits of a plan are held on this machine.

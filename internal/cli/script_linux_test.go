@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "failure": failure, "object": object, "tree": tree,
+			"exits": exits, "failure": failure, "object": object, "tree": tree, "show-first": showFirst,
 		},
 	})
 }
@@ -134,6 +134,16 @@ func object(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s is %s", path, got)
 		}
 	}
+}
+
+// showFirst shows the first kernel of the list on standard output.
+func showFirst(ts *testscript.TestScript, _ bool, _ []string) {
+	list, ok := one(ts)["items"].([]any)
+	if !ok || len(list) == 0 {
+		ts.Fatalf("no items")
+	}
+	first, _ := list[0].(map[string]any)
+	ts.Check(ts.Exec("kernel-launch", "kernel", "show", fmt.Sprint(first["id"])))
 }
 
 // tree FILE FOLDER… writes what is in folders, with modes, sizes and times.
