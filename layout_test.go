@@ -24,19 +24,24 @@ const module = "github.com/kernel-launch/kernel-launch"
 // knows those that it joins, never the one that joins it. A package that is not here may not exist.
 var below = map[string][]string{
 	"cmd/kernel-launch": {"internal/cli", "launcher"}, // launcher for RunInner, which goes first
-	"internal/cli":      {"launcher", "kernelspec", "jupyter", "envs", "restart", "sandbox", "egress", "internal/config"},
-	"launcher":          {"kernelspec", "jupyter", "envs", "restart", "sandbox", "egress", "internal/config", "internal/link", "internal/inner"},
-	"envs":              {"restart"},
-	"internal/config":   {"sandbox", "egress"},
-	"internal/inner":    {"internal/link"},
-	"internal/link":     {},
-	"sandbox":           {},
-	"egress":            {},
-	"jupyter":           {},
-	"kernelspec":        {},
-	"restart":           {},
-	"internal/dirs":     {},
-	"internal/plain":    {},
+	"internal/cli":      {"launcher", "kernelspec", "jupyter", "envs", "restart", "sandbox", "sandbox/selftest", "egress", "internal/config"},
+	"launcher": {
+		"kernelspec", "jupyter", "envs", "restart", "sandbox", "sandbox/selftest", "egress", "internal/config", "internal/link", "internal/inner",
+	},
+	"sandbox/sandboxtest": {"sandbox", "sandbox/selftest", "internal/probe"}, // imported by tests alone
+	"sandbox/selftest":    {"sandbox", "internal/probe"},
+	"envs":                {"restart"},
+	"internal/config":     {"sandbox", "egress"},
+	"internal/inner":      {"internal/link"},
+	"internal/link":       {},
+	"internal/probe":      {},
+	"sandbox":             {},
+	"egress":              {},
+	"jupyter":             {},
+	"kernelspec":          {},
+	"restart":             {},
+	"internal/dirs":       {},
+	"internal/plain":      {},
 }
 
 var forAll = []string{"internal/dirs", "internal/plain"}
@@ -59,8 +64,8 @@ type ban struct {
 }
 
 var (
-	mains  = []string{"cmd/kernel-launch", "internal/inner"}
-	people = []string{"cmd/kernel-launch", "internal/inner", "internal/cli"}
+	mains  = []string{"cmd/kernel-launch", "internal/inner", "internal/probe"}
+	people = []string{"cmd/kernel-launch", "internal/inner", "internal/cli", "internal/probe", "sandbox/selftest"} // the last two are processes of their own
 )
 
 var bans = []ban{

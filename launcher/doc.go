@@ -9,8 +9,13 @@ import (
 	"os"
 
 	"github.com/kernel-launch/kernel-launch/internal/inner"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+	"github.com/kernel-launch/kernel-launch/sandbox/selftest"
 )
 
-// RunInner runs the process inside a sandbox when this program was started as one, and then does not return. An embedder calls it first in
+// RunInner runs the process inside a sandbox, or a part of the self-test, when this program was started as one, and then does not return. An embedder calls it first in
 // main, or names a kernel-launch binary in Spec.Helper.
-func RunInner(ctx context.Context) { inner.Main(ctx, os.Args) }
+func RunInner(ctx context.Context) {
+	inner.Main(ctx, os.Args)
+	selftest.Main(ctx, os.Args, sandbox.Default())
+}
