@@ -65,6 +65,8 @@ func play(part string) error {
 		return registerAndWait(ctx)
 	case "launch":
 		return launchAndWait(ctx)
+	case "hold":
+		return holdAndWait(ctx)
 	case "parent":
 		return startLauncherAndWait(ctx)
 	}
