@@ -95,7 +95,7 @@ func (p *person) status() int {
 }
 
 func TestAPersonGetsATerminal(t *testing.T) {
-	p := sit(t, "run", "--", "sh", "-c", "tty; stty size; read x; echo got $x; stty size; exit 7")
+	p := sit(t, "run", "--", "sh", "-c", "tty; stty size; read x; echo got $x; while stty size | grep -q 101; do sleep 0.05; done; stty size; exit 7")
 	p.sees("31 101")
 	assert.Contains(t, p.String(), "/dev/pts/0", "its own, the first of its own devices")
 	assert.False(t, p.cooked(), "the control: keys go through as they are")
