@@ -7,7 +7,7 @@ import (
 )
 
 func (a *app) sandboxCommand() *cobra.Command {
-	return group("sandbox", "the walls around kernels", a.sandboxShow())
+	return group("sandbox", "the walls around kernels", a.sandboxShow(), a.sandboxTest())
 }
 
 func (a *app) sandboxShow() *cobra.Command {
