@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -88,6 +90,35 @@ func TestHowAKernelEndsIsPassedOn(t *testing.T) {
 			assert.Equal(t, int(c.signal), exit.Signal)
 		})
 	}
+}
+
+func TestWhatAFolderHoldsDeepInsideIsTold(t *testing.T) {
+	dir := folder(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "b", "one"), nil, 0o600))
+	require.NoError(t, os.Link(filepath.Join(dir, "a", "b", "one"), filepath.Join(folder(t), "other")))
+	said := &shared{}
+	launch(t, Spec{Folder: dir, Stderr: said})
+	require.Eventually(t, func() bool { return strings.Contains(said.String(), "another name elsewhere") }, 20*time.Second, 10*time.Millisecond)
+	assert.Contains(t, said.String(), "kernel-launch: ")
+}
+
+// shared collects what several goroutines write.
+type shared struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func TestStopAsksFirst(t *testing.T) {

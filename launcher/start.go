@@ -82,8 +82,26 @@ func (k *Kernel) begin(ctx context.Context) error {
 		return err
 	}
 	go sweep(p.host.dirs)
+	go k.lint(p.Sandbox)
 	return nil
 }
+
+// lint warns of what the folders that are shown hold deep inside. A start does not wait for that.
+func (k *Kernel) lint(p *sandbox.Plan) {
+	ctx, stop := context.WithCancel(k.context)
+	defer stop()
+	go func() {
+		select {
+		case <-k.done:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	sandbox.Lint(ctx, p, k.say)
+}
+
+// say tells the user something of the launcher's own, where the kernel's standard error goes.
+func (k *Kernel) say(text string) { fmt.Fprintln(k.err, "kernel-launch:", text) }
 
 // enlist puts the kernel where others find it, unless it has ended meanwhile: nothing would take it off again.
 func (k *Kernel) enlist() error {
@@ -221,7 +239,7 @@ func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("the egress proxy: %w", err)
 	}
-	rules := rulesOf(p, func(text string) { fmt.Fprintln(k.err, "kernel-launch:", text) })
+	rules := rulesOf(p, k.say)
 	proxy := &egress.Proxy{Rules: rules.current, Event: k.denials(), Bounds: p.bounds}
 	rules.review = proxy.Review
 	context.AfterFunc(lifetime, func() { proxy.Close() })

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -45,10 +46,9 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	if dry {
 		return a.print(planJSON(plan), func(w io.Writer) { lines(w, plan.Sentences()) })
 	}
-	for _, s := range plan.Notices {
+	for _, s := range append(slices.Clone(plan.Notices), plan.Sandbox.Warnings...) {
 		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
 	}
-	a.debugging(plan)
 	k, err := launcher.Start(ctx, plan)
 	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
