@@ -51,6 +51,8 @@ func setProbes() {
 		"list":      each(list),
 		"connect":   each(connect),
 		"connectin": connectIn,
+		"lookup":    each(lookup),
+		"interface": probeInterfaces,
 		"fill":      probeFill,
 		"newuser":   probeNewUser,
 		"links":     each(followed),
