@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/proctree"
 )
 
 // other is a process of TestMain's.
@@ -49,7 +51,7 @@ func TestAKilledLauncherLeavesNothing(t *testing.T) {
 	run, env := runtimeDir(t)
 	mounts := hostMounts(t)
 	for range 5 {
-		var all []proc
+		var all []proctree.Process
 		var ports []string
 		var launchers []*other
 		for range 4 {
@@ -150,5 +152,5 @@ func TestALauncherEndsWithItsParent(t *testing.T) {
 	all := tree(t, pid)
 	require.GreaterOrEqual(t, len(all), 5)
 	require.NoError(t, server.cmd.Process.Kill())
-	require.Eventually(t, func() bool { return len(living(all)) == 0 }, parentPoll+stopGrace+3*time.Second, 20*time.Millisecond)
+	require.Empty(t, proctree.Wait(all, parentPoll+stopGrace+3*time.Second))
 }

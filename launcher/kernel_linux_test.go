@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kernel-launch/kernel-launch/internal/proctree"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -195,7 +196,7 @@ func TestAProgramThatCannotBeStarted(t *testing.T) {
 		assert.Equal(t, c.program, failed.Command)
 		assert.Contains(t, err.Error(), c.problem)
 	}
-	assert.Empty(t, living(tree(t, os.Getpid())[1:]), "the sandboxes ended with it")
+	assert.Empty(t, proctree.Living(tree(t, os.Getpid())[1:]), "the sandboxes ended with it")
 }
 
 func TestACommandsStatusAndSignalArePassedOn(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kernel-launch/kernel-launch/internal/probe"
+	"github.com/kernel-launch/kernel-launch/internal/proctree"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
@@ -37,16 +38,16 @@ func holdAndWait(ctx context.Context) error {
 type watched struct{ pid, fd int }
 
 // watch opens the processes below a launcher, itself first: bwrap, process 1, and what that has started.
-func watch(launcher int, all []proc) (out []watched, err error) {
+func watch(launcher int, all []proctree.Process) (out []watched, err error) {
 	for _, p := range all {
-		fd, err := unix.PidfdOpen(p.pid, 0)
-		if errors.Is(err, unix.ESRCH) && p.pid != launcher {
+		fd, err := unix.PidfdOpen(p.PID, 0)
+		if errors.Is(err, unix.ESRCH) && p.PID != launcher {
 			continue // one that ended on purpose
 		}
 		if err != nil {
 			return out, err
 		}
-		out = append(out, watched{p.pid, fd})
+		out = append(out, watched{p.PID, fd})
 	}
 	return out, nil
 }

@@ -43,6 +43,7 @@ type Spec struct {
 
 // host is what a launcher knows about the machine that it runs on.
 type host struct {
+	goos   string
 	dirs   dirs.Dirs
 	env    map[string]string
 	folder string
@@ -50,7 +51,7 @@ type host struct {
 }
 
 func (s Spec) host() (host, error) {
-	h := host{env: map[string]string{}}
+	h := host{goos: runtime.GOOS, env: map[string]string{}}
 	environ := s.Environ
 	if environ == nil {
 		environ = os.Environ()

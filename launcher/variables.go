@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,49 +21,90 @@ var passed = []string{"LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "JPY_SESSIO
 
 var passedPrefixes = []string{"LC_", "OMP_", "OPENBLAS_", "MKL_", "BLIS_", "NUMEXPR_", "VECLIB_"}
 
+// windowsPassed are more of them, in capitals: without these no program finds the system's libraries or its shell.
+var windowsPassed = []string{"PATH", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE"}
+
 // variables is the kernel's whole environment. Ours come before env.set: the operator has the last word, but for what the walls stand on.
 func (p *Plan) variables(cfg *Config, folder string) map[string]string {
-	v := map[string]string{}
-	for name, value := range p.host.env {
-		if passes(name) {
-			v[name] = value
-		}
-	}
-	if v["LANG"] == "" && v["LC_ALL"] == "" && v["LC_CTYPE"] == "" {
-		v["LANG"] = "C.UTF-8"
-	}
-	v["PATH"] = p.Environment.Bin() + ":/usr/local/bin:/usr/bin:/bin"
-	maps.Copy(v, p.Environment.Variables())
+	v := environment{p.host.goos, map[string]string{}}
+	v.ofHost(p.host.env)
+	v.set("PATH", searched(v.goos, p.Environment.Bin(), v.get("PATH")))
+	v.setAll(p.Environment.Variables())
 	// A kernel must not look for its server: process ids differ inside, and ipykernel ends itself when the one that it was told is not there.
-	v["JPY_PARENT_PID"] = "1"
+	v.set("JPY_PARENT_PID", "1")
 	if folder != "" {
-		v["PWD"] = folder
+		v.set("PWD", folder)
 	}
+	host := environment{p.host.goos, p.host.env}
 	for _, name := range cfg.Sandbox.Env.Pass {
-		if value, ok := p.host.env[name]; ok {
-			v[name] = value
+		if value, ok := host.vars[host.spelled(name)]; ok {
+			v.set(name, value)
 		}
 	}
-	maps.Copy(v, cfg.Sandbox.Env.Set)
-	v["HOME"] = sandbox.HomeTarget
+	v.setAll(cfg.Sandbox.Env.Set)
+	v.set("HOME", sandbox.HomeTarget)
 	if cfg.Sandbox.Network == sandbox.NetworkAllowlist {
-		maps.Copy(v, egress.ClientEnvironment("127.0.0.1:"+strconv.Itoa(p.egressAt())))
+		v.setAll(egress.ClientEnvironment("127.0.0.1:" + strconv.Itoa(p.egressAt())))
 	}
-	return v
+	return v.vars
 }
 
-func passes(name string) bool {
-	for _, n := range passed {
-		if n == name {
-			return true
+// environment are variables by name. On Windows PATH and Path are one variable, which keeps the spelling that it came with.
+type environment struct {
+	goos string
+	vars map[string]string
+}
+
+func (v environment) get(name string) string { return v.vars[v.spelled(name)] }
+
+func (v environment) set(name, value string) { v.vars[v.spelled(name)] = value }
+
+// setAll goes by the names' order, so that of two spellings in more the same one stays every time.
+func (v environment) setAll(more map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		v.set(name, more[name])
+	}
+}
+
+// spelled is the name under which a variable is there already, else name.
+func (v environment) spelled(name string) string {
+	if _, ok := v.vars[name]; ok || v.goos != "windows" {
+		return name
+	}
+	for other := range v.vars {
+		if strings.EqualFold(other, name) {
+			return other
 		}
 	}
-	for _, prefix := range passedPrefixes {
-		if strings.HasPrefix(name, prefix) {
-			return true
+	return name
+}
+
+// ofHost takes those of the host's that pass, and a locale: a kernel without one cannot write what it prints.
+func (v environment) ofHost(host map[string]string) {
+	for name, value := range host {
+		if passes(v.goos, name) {
+			v.vars[name] = value
 		}
 	}
-	return false
+	if v.get("LANG") == "" && v.get("LC_ALL") == "" && v.get("LC_CTYPE") == "" {
+		v.set("LANG", "C.UTF-8")
+	}
+}
+
+func passes(goos, name string) bool {
+	names := passed
+	if goos == "windows" {
+		name, names = strings.ToUpper(name), slices.Concat(passed, windowsPassed)
+	}
+	return slices.Contains(names, name) || slices.ContainsFunc(passedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// searched is where programs are looked for. On Windows the system's own folders are known by the host's variable alone.
+func searched(goos, bin, host string) string {
+	if goos == "windows" {
+		return strings.TrimSuffix(bin+";"+host, ";")
+	}
+	return bin + ":/usr/local/bin:/usr/bin:/bin"
 }
 
 // keptHome is what a kernel may keep, by environment and folder: what a kernel in one folder plants must not run in another's.

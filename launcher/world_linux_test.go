@@ -1,12 +1,9 @@
 package launcher
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/envs"
+	"github.com/kernel-launch/kernel-launch/internal/proctree"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -113,66 +111,16 @@ func python(t testing.TB, s Spec, code string) (string, Exit) {
 	return strings.TrimSpace(out.String()), exit
 }
 
-// proc is one process of the host; its start tells it from a later one with its number.
-type proc struct {
-	pid   int
-	start string
-}
-
-// status reads a process's parent, state and start.
-func status(pid int) (parent int, state, start string, ok bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, "", "", false
-	}
-	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	parent, err = strconv.Atoi(f[1])
-	return parent, f[0], f[19], err == nil
-}
-
 // tree is a process and everything below it.
-func tree(t testing.TB, root int) []proc {
+func tree(t testing.TB, root int) []proctree.Process {
 	t.Helper()
-	entries, err := os.ReadDir("/proc")
+	all, err := proctree.Below(root)
 	require.NoError(t, err)
-	children := map[int][]proc{}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if parent, _, start, ok := status(pid); ok {
-			children[parent] = append(children[parent], proc{pid, start})
-		}
-	}
-	_, _, start, ok := status(root)
-	require.True(t, ok)
-	all := []proc{{root, start}}
-	for i := 0; i < len(all); i++ {
-		all = append(all, children[all[i].pid]...)
-	}
 	return all
 }
 
-// living are those that still run. One that only waits to be reaped has ended.
-func living(all []proc) (left []proc) {
-	for _, p := range all {
-		if _, state, start, ok := status(p.pid); ok && start == p.start && state != "Z" && state != "X" {
-			left = append(left, p)
-		}
-	}
-	return left
-}
-
 // requireGone allows the second that a client gives.
-func requireGone(t testing.TB, all []proc) {
+func requireGone(t testing.TB, all []proctree.Process) {
 	t.Helper()
-	end := time.Now().Add(time.Second)
-	for len(living(all)) > 0 && time.Now().Before(end) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	for _, p := range living(all) {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
-		t.Errorf("process %d is left: %q", p.pid, line)
-	}
+	require.Empty(t, proctree.Wait(all, time.Second))
 }

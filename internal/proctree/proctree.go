@@ -1,0 +1,2 @@
+// Package proctree tells tests what still runs of what they started.
+package proctree
