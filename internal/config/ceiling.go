@@ -103,10 +103,11 @@ func ceilingKeys(p paths) fields {
 	for _, key := range []string{"backend", "network", "read", "write", "hide", "project", "islands", "links", "gpu", "forward", "publish", "debug"} {
 		box[key] = written(box[key])
 	}
-	delete(in, "prefer") // takes nothing away
+	delete(out, "allow_also") // what a ceiling allows stands in one list
+	delete(in, "prefer")      // takes nothing away
 	keys := fields{"sandbox": section(box), "egress": section(out), "install": section(each(in, written))}
 	keys["version"] = scalar(version, func(*Config, int) {})
-	for _, key := range []string{"folders", "profiles", "env", "restart", "hooks"} {
+	for _, key := range []string{"folders", "environments", "profiles", "env", "restart", "hooks"} {
 		keys[key] = elsewhere
 	}
 	return keys

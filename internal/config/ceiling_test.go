@@ -71,7 +71,7 @@ func TestTheExampleOfACeilingIsOne(t *testing.T) {
 	for _, section := range []string{"sandbox", "sandbox.limits", "egress", "egress.bounds", "install"} {
 		for key := range keysOf(section) {
 			_, ok := top.origin(section + "." + key)
-			assert.True(t, ok || key == "env" || key == "limits" || key == "bounds" || key == "prefer", "%s.%s", section, key)
+			assert.True(t, ok || key == "env" || key == "limits" || key == "bounds" || key == "prefer" || key == "allow_also", "%s.%s", section, key)
 		}
 	}
 	_, ok := top.origin("sandbox.env.pass")

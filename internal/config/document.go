@@ -12,6 +12,7 @@ type document struct {
 	file     string
 	base     layer
 	folders  []scope
+	envs     []scope
 	profiles []scope
 }
 
@@ -34,8 +35,12 @@ func read(file string, data []byte, p paths) (*document, Faults) {
 	r := &reader{file: file, paths: p}
 	keys := layerKeys(p)
 	keys["version"] = scalar(version, func(*Config, int) {})
-	keys["folders"] = func(r *reader, _ *layer, key string, n *yaml.Node) { d.folders = r.scopes(key, n, r.folder) }
-	keys["profiles"] = func(r *reader, _ *layer, key string, n *yaml.Node) { d.profiles = r.scopes(key, n, r.profile) }
+	scoped := scopeKeys(p)
+	keys["folders"] = func(r *reader, _ *layer, key string, n *yaml.Node) { d.folders = r.scopes(key, n, scoped, r.folder) }
+	keys["environments"] = func(r *reader, _ *layer, key string, n *yaml.Node) {
+		d.envs = r.scopes(key, n, environmentKeys(p), r.environment)
+	}
+	keys["profiles"] = func(r *reader, _ *layer, key string, n *yaml.Node) { d.profiles = r.scopes(key, n, scoped, r.profile) }
 	r.mapping(&d.base, "", root, keys)
 	return d, r.faults
 }
@@ -47,12 +52,14 @@ func version(s string) (int, error) {
 	return 1, nil
 }
 
-func (r *reader) scopes(key string, n *yaml.Node, name func(key, name string, k *yaml.Node, others []scope) (scope, bool)) []scope {
+// namer reads the name of a scope; others are those before it.
+type namer func(key, name string, k *yaml.Node, others []scope) (scope, bool)
+
+func (r *reader) scopes(key string, n *yaml.Node, keys fields, name namer) []scope {
 	var all []scope
 	if isNull(n) {
 		return nil
 	}
-	keys := scopeKeys(r.paths)
 	r.entries(key, n, func(written string, k, v *yaml.Node) {
 		s, ok := name(key, written, k, all)
 		r.mapping(&s.layer, fmt.Sprintf("%s[%s]", key, clean(written)), v, keys)
@@ -75,6 +82,14 @@ func (r *reader) folder(key, name string, k *yaml.Node, others []scope) (scope, 
 		return scope{}, false
 	}
 	return scope{name: name, path: path}, true
+}
+
+func (r *reader) environment(key, name string, k *yaml.Node, _ []scope) (scope, bool) {
+	if _, err := environment(name); err != nil {
+		r.fault(k, key, "%v", err)
+		return scope{}, false
+	}
+	return scope{name: name}, true
 }
 
 func (r *reader) profile(key, name string, k *yaml.Node, _ []scope) (scope, bool) {
@@ -107,6 +122,21 @@ func folderScopes(folder string, docs []*document) []scope {
 		}
 	}
 	return best
+}
+
+// environmentScopes returns the entries of that environment, the machine's first.
+func environmentScopes(name string, docs []*document) (found []scope) {
+	for _, d := range docs {
+		if d == nil {
+			continue
+		}
+		for _, s := range d.envs {
+			if s.name == name {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
 }
 
 // profileScopes returns the entries of that name, the machine's first.

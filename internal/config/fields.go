@@ -27,6 +27,17 @@ func adding[T any](parse func(string) (T, error), add func(*Config, []T)) field 
 	return listOf(func(r *reader, key string, n *yaml.Node) (T, bool) { return value(r, key, n, parse) }, true, add)
 }
 
+// under is a key that changes the value of another one.
+func under(key string, read field) field {
+	return func(r *reader, l *layer, written string, n *yaml.Node) {
+		start := len(*l)
+		read(r, l, written, n)
+		for i := range (*l)[start:] {
+			(*l)[start+i].key = key
+		}
+	}
+}
+
 func listOf[T any](read func(*reader, string, *yaml.Node) (T, bool), adds bool, use func(*Config, []T)) field {
 	return func(r *reader, l *layer, key string, n *yaml.Node) {
 		var all []T

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ const maxFile = 1 << 20
 type Sources struct {
 	Machine string // /etc/kernel-launch/config.yaml; policy.yaml is looked for beside it
 	User    string // the operator's own config.yaml
+	Env     string // the kernel's environment, which chooses the entry of environments:; empty: the one that the files name, else "default"
 	Folder  string // the kernel's working folder, which chooses the entry of folders:; relative paths of flags start here
 	Profile string // --profile; empty for none
 	Home    string // what "~" stands for
@@ -23,9 +25,14 @@ type Sources struct {
 // Load reads and merges all layers below the flags and clips the result by the machine's ceiling. The error holds everything that is wrong at once: Faults with file and line,
 // *InsecureError, *CeilingError, *ProfileError, or what kept a file from being read. With an error there is no configuration at all.
 func Load(s Sources) (*Config, error) {
+	user, err := loadFile(s.User, paths{home: s.Home})
+	return loadOver(s, user, err)
+}
+
+// loadOver is Load with the user's file read already.
+func loadOver(s Sources, user *document, errUser error) (*Config, error) {
 	p := paths{home: s.Home}
 	machine, errMachine := loadFile(s.Machine, p)
-	user, errUser := loadFile(s.User, p)
 	top, errTop := loadCeiling(s.Machine, p)
 	if err := join(errTop, errMachine, errUser); err != nil {
 		return nil, err
@@ -96,9 +103,25 @@ func merge(s Sources, docs ...*document) (*Config, error) {
 		sc.layer.on(c)
 	}
 	scopes, err := profileScopes(s.Profile, docs)
+	for _, sc := range environmentScopes(s.environment(c, scopes), docs) {
+		sc.layer.on(c)
+	}
 	for _, sc := range scopes {
 		c.Profile = sc.name
 		sc.layer.on(c)
 	}
 	return c, err
+}
+
+// environment is the one that a kernel would run in: the one that was asked for, else what the profile or the folder names.
+func (s Sources) environment(c *Config, profile []scope) string {
+	named := Config{Env: c.Env}
+	for _, sc := range profile {
+		for _, ch := range sc.layer {
+			if ch.key == "env" {
+				ch.apply(&named)
+			}
+		}
+	}
+	return cmp.Or(s.Env, named.Env, "default")
 }

@@ -29,13 +29,19 @@ type change struct {
 
 type layer []change
 
+// on applies what replaces before what adds: the order of the keys in a file means nothing.
 func (l layer) on(c *Config) {
-	for _, ch := range l {
-		ch.apply(c)
-		if !ch.adds {
-			c.origins[ch.key] = nil
+	for _, adds := range []bool{false, true} {
+		for _, ch := range l {
+			if ch.adds != adds {
+				continue
+			}
+			ch.apply(c)
+			if !adds {
+				c.origins[ch.key] = nil
+			}
+			c.origins[ch.key] = append(c.origins[ch.key], ch.at)
 		}
-		c.origins[ch.key] = append(c.origins[ch.key], ch.at)
 	}
 }
 

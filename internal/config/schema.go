@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/egress"
@@ -30,6 +31,11 @@ func scopeKeys(p paths) fields {
 	k := layerKeys(p)
 	k["env"] = scalar(environment, func(c *Config, v string) { c.Env = v })
 	return k
+}
+
+// environmentKeys are those of an environment: what its kernels get. How packages get into it is settled before one is chosen.
+func environmentKeys(p paths) fields {
+	return fields{"sandbox": section(sandboxKeys(p)), "egress": section(egressKeys(p))}
 }
 
 func sandboxKeys(p paths) fields {
@@ -69,6 +75,7 @@ func egressKeys(p paths) fields {
 	return fields{
 		"groups":        list(group, func(c *Config, v []string) { c.Egress.Groups = v }),
 		"allow":         list(egress.ParseRule, func(c *Config, v []egress.Rule) { c.Egress.Allow = v }),
+		"allow_also":    under("egress.allow", adding(egress.ParseRule, func(c *Config, v []egress.Rule) { c.Egress.Allow = append(slices.Clip(c.Egress.Allow), v...) })),
 		"deny":          adding(egress.ParseRule, func(c *Config, v []egress.Rule) { c.Egress.Deny = append(c.Egress.Deny, v...) }),
 		"allow_inward":  pairs(egress.ParseInward, normalRule, (*Config).putInward),
 		"pin":           pairs(egress.ParsePin, normalRule, (*Config).putPin),

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/kernel-launch/kernel-launch/internal/dirs"
+)
+
+// Edit makes a change and writes it. Edits of several processes wait for each other; a reader sees the file before or after, whole.
+func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
+	file, err := target(s.User)
+	if err != nil {
+		return nil, err
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	defer lock.Close()
+	e, err := Preview(s, c)
+	if err != nil || !e.Changed {
+		return e, err
+	}
+	if err := dirs.WriteFile(file, e.text, 0o600); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	return e, nil
+}
+
+// target is the file that is written: a link to it stays a link. Its folder is made when it is missing, and nobody else may be able to write there.
+func target(file string) (string, error) {
+	real, err := filepath.EvalSymlinks(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(file); err == nil {
+			return "", &InsecureError{File: file, Path: file, Reason: "is a link to nowhere"}
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return "", fmt.Errorf("configuration: %w", err)
+		}
+		return file, checkTrust(filepath.Dir(file), self())
+	case err != nil:
+		return "", fmt.Errorf("configuration: %w", err)
+	}
+	return real, checkTrust(file, self())
+}
