@@ -1,5 +1,7 @@
 package egress
 
+import "fmt"
+
 // Verdict says whether a target may be reached; the zero value is Deny.
 type Verdict uint8
 
@@ -19,6 +21,20 @@ func (v Verdict) String() string {
 
 // MarshalText makes a verdict its word in JSON.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the words that MarshalText writes. Anything else is an
+// error and leaves Deny.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	*v = Deny
+	switch string(text) {
+	case "allow":
+		*v = Allow
+	case "deny":
+	default:
+		return fmt.Errorf("verdict %q is neither allow nor deny", clip(string(text), 20))
+	}
+	return nil
+}
 
 // The codes are the whole vocabulary of Decision, Report, Event and of the
 // X-Kernel-Launch-Deny header. Codes are only ever added.

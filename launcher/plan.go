@@ -8,6 +8,7 @@ import (
 
 	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/envs"
+	"github.com/kernel-launch/kernel-launch/internal/config"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -77,7 +78,7 @@ func (s Spec) config(h host) (cfg *Config, err error) {
 		cfg = s.Config.Clone()
 		err = cfg.HoldBelow(machineConfig(h.dirs), h.dirs.Home)
 	} else {
-		cfg, err = LoadConfig(h.dirs, h.folder, s.Profile)
+		cfg, err = config.Load(ConfigSources(h.dirs, s.Environment, h.folder, s.Profile))
 	}
 	if err != nil {
 		return nil, err

@@ -106,11 +106,16 @@ func machineConfig(d dirs.Dirs) string { return filepath.Join(d.Machine, "config
 // LoadConfig reads the operator's configuration as it holds for a folder: the machine's file, the user's, the folder's entry, the profile, clipped by the
 // machine's policy.yaml. Config.Clips says what that took away.
 func LoadConfig(d dirs.Dirs, folder, profile string) (*Config, error) {
-	return config.Load(config.Sources{
+	return config.Load(ConfigSources(d, "", folder, profile))
+}
+
+// ConfigSources are the files of a user and the machine, and the kernel that they are read for. With no environment it is the one that they name.
+func ConfigSources(d dirs.Dirs, environment, folder, profile string) config.Sources {
+	return config.Sources{
 		Machine: machineConfig(d),
 		User:    filepath.Join(d.Config, "config.yaml"),
-		Folder:  folder, Profile: profile, Home: d.Home,
-	})
+		Env:     environment, Folder: folder, Profile: profile, Home: d.Home,
+	}
 }
 
 // DefaultConfig is the built-in policy.

@@ -255,10 +255,6 @@ func (k *Kernel) denials() func(egress.Event) {
 		if e.Verdict != egress.Deny || !told.add(e.Host) {
 			return
 		}
-		line := fmt.Sprintf("kernel-launch: refused %s:%d (%s)", e.Host, e.Port, e.Code)
-		if e.Code == egress.CodeNotListed || e.Code == egress.CodePortNotListed {
-			line += fmt.Sprintf("; to allow it, add \"%s:%d\" to egress.allow in config.yaml", e.Host, e.Port)
-		}
-		fmt.Fprintln(k.err, line)
+		fmt.Fprintf(k.err, "kernel-launch: refused %s:%d (%s)%s\n", e.Host, e.Port, e.Code, k.Plan().way(e))
 	}
 }

@@ -62,7 +62,7 @@ func (e *noKernelError) Error() string { return fmt.Sprintf("no running kernel %
 // explain finds what kind of error it is. The libraries say facts; the next step is said here.
 func explain(err error) explained {
 	x := explained{Code: "failed", Message: err.Error(), status: statusFailed}
-	for _, kind := range []func(error, *explained) bool{ofUsage, ofPackages, ofEnvironment, ofPolicy, ofSandbox, ofConnection, ofSpec} {
+	for _, kind := range []func(error, *explained) bool{ofUsage, ofPackages, ofEnvironment, ofEdit, ofPolicy, ofSandbox, ofConnection, ofSpec} {
 		if kind(err, &x) {
 			break
 		}

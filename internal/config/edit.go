@@ -25,9 +25,10 @@ type Change struct {
 
 // Edited is the user's file with a change made, written or not yet.
 type Edited struct {
-	File    string // its path
-	Place   string // the folder as it is written in the file, the environment, or empty for everywhere
-	Changed bool   // false: the file said so already
+	File    string   // its path
+	Place   string   // the folder as it is written in the file, the environment, or empty for everywhere
+	Changed bool     // false: the file said so already
+	Closed  []string // folders and the like whose own allow keeps a rule for everywhere out
 	Before  *Config
 	After   *Config // what holds in the scope once the change is written
 	text    []byte
@@ -38,6 +39,7 @@ type EditError struct {
 	File    string
 	Problem string
 	Err     error // what the checks said; may be nil
+	ByHand  bool  // the change is fine, and only its writing cannot be done
 }
 
 func (e *EditError) Error() string {
@@ -64,10 +66,13 @@ func Preview(s Sources, c Change) (*Edited, error) {
 		return nil, err
 	}
 	if d.path, out.Place, err = c.scope.path(d); err != nil {
-		return nil, err
+		return nil, &EditError{File: s.User, Problem: err.Error()}
 	}
 	if err := c.apply(d); err != nil {
 		return nil, &EditError{File: s.User, Problem: err.Error()}
+	}
+	if c.scope.Everywhere {
+		out.Closed = d.closed()
 	}
 	out.After = out.Before
 	if d.changed {
@@ -84,7 +89,7 @@ func Preview(s Sources, c Change) (*Edited, error) {
 // take reads the changed text back as strictly as any other.
 func (e *Edited) take(s Sources, d *draft) (err error) {
 	if e.text, err = d.render(); err != nil {
-		return &EditError{File: s.User, Problem: err.Error()}
+		return &EditError{File: s.User, Problem: err.Error(), ByHand: true}
 	}
 	user, faults := read(s.User, e.text, d.paths)
 	if len(faults) > 0 {

@@ -41,6 +41,21 @@ func (d *draft) allowKey(sc Scope) string {
 	return "allow_also"
 }
 
+// closed are the folders, environments and profiles that have an allow of their own.
+func (d *draft) closed() (names []string) {
+	for _, doc := range []*document{d.machine, d.user} {
+		if doc == nil {
+			continue
+		}
+		for _, s := range slices.Concat(doc.folders, doc.envs, doc.profiles) {
+			if slices.ContainsFunc(s.layer, func(c change) bool { return c.key == "egress.allow" && !c.adds }) {
+				names = append(names, s.name)
+			}
+		}
+	}
+	return names
+}
+
 // enter adds the rules that a list does not have yet.
 func (d *draft) enter(rules []egress.Rule, key string) {
 	for _, rule := range rules {

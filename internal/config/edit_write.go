@@ -14,6 +14,18 @@ import (
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
 )
 
+// BusyError is an edit that had to wait for another one longer than its context allowed.
+type BusyError struct {
+	File string
+	Err  error
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s is being edited by another process: %v", e.File, e.Err)
+}
+
+func (e *BusyError) Unwrap() error { return e.Err }
+
 // Edit makes a change and writes it. Edits of several processes wait for each other; a reader sees the file before or after, whole.
 func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 	file, err := target(s.User)
@@ -22,6 +34,9 @@ func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 	}
 	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		if ctx.Err() != nil {
+			return nil, &BusyError{File: s.User, Err: err}
+		}
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	defer lock.Close()

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/config"
+	"github.com/kernel-launch/kernel-launch/launcher"
+	"github.com/kernel-launch/kernel-launch/sandbox"
+)
+
+// checked is a report, and what could be done about it.
+type checked struct {
+	egress.Report
+	Allow string `json:"allow,omitempty"` // the line that would let it through
+	Why   string `json:"why,omitempty"`   // why there is none, where that is not the code's to say
+}
+
+func (a *app) egressCheck() *cobra.Command {
+	var p place
+	c := &cobra.Command{
+		Use: "check HOST[:PORT]", Short: "would a kernel in this folder reach that host?",
+		Long: "Says what the proxy of a kernel in the current folder would do with a connection to HOST (port 443 unless given), by which rule, and which line would change it. Nothing is connected to.",
+		Args: arguments("HOST[:PORT]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.sources(p)
+			if err != nil {
+				return err
+			}
+			cfg, err := config.Load(s)
+			if err != nil {
+				return err
+			}
+			target, err := egress.ParseHost(args[0], 443)
+			if err != nil {
+				return usage(cmd, "%v", err)
+			}
+			a.sayClips(cfg, "egress.")
+			if cfg.Sandbox.Network != sandbox.NetworkAllowlist {
+				fmt.Fprintf(a.err, "kernel-launch: network is %s here; this is what allowlist would do\n", string(cfg.Sandbox.Network))
+			}
+			r := check(cmd.Context(), cfg, s, target, p.folder)
+			return a.print(r, func(w io.Writer) { lines(w, r.sentences()) })
+		},
+	}
+	p.bindFolder(c)
+	c.Flags().StringVar(&p.env, "env", "", "managed environment `NAME`; the folder's in config.yaml, else \"default\"")
+	c.Flags().StringVar(&p.profile, "profile", "", "profile `NAME` of config.yaml")
+	return c
+}
+
+func check(ctx context.Context, cfg *launcher.Config, s config.Sources, t egress.Target, folder string) checked {
+	rules := cfg.Rules()
+	proxy := &egress.Proxy{
+		Rules: func() (*egress.Rules, error) { return rules, nil }, Bounds: cfg.Egress.Bounds,
+		Credentials: func() []egress.Credential { return credentialNames(cfg) },
+	}
+	r := checked{Report: proxy.Check(ctx, t)}
+	if r.Verdict == egress.Allow {
+		return r
+	}
+	scope, rule, found, err := config.Way(s, t)
+	var clipped *config.ClippedError
+	switch {
+	case found && folder != "":
+		r.Allow = launcher.AllowLine(scope, rule, s.Folder)
+	case found:
+		r.Allow = launcher.AllowLine(scope, rule, "")
+	case errors.As(err, &clipped):
+		r.Why = clipped.Error()
+	}
+	return r
+}
+
+// credentialNames are the configured credentials without a way to their values: to say that there are any takes none.
+func credentialNames(cfg *launcher.Config) (all []egress.Credential) {
+	for _, c := range cfg.Egress.Credentials {
+		if t, err := egress.ParseHost(c.Host, 443); err == nil {
+			all = append(all, egress.Credential{Host: t.Name, Header: c.Header})
+		}
+	}
+	return all
+}
+
+// sentences say the report, and the line that would change it where one can.
+func (r checked) sentences() []string {
+	where := egress.Target{Name: r.Host, Port: r.Port}.String()
+	by := r.Code
+	if r.Rule != "" {
+		by += ", rule " + r.Rule
+	}
+	if r.Verdict != egress.Allow {
+		out := []string{fmt.Sprintf("%s is refused (%s)%s", where, by, addresses(r))}
+		if r.Allow != "" {
+			out = append(out, "to allow it: "+r.Allow)
+		}
+		if r.Why != "" {
+			out = append(out, r.Why)
+		}
+		return out
+	}
+	out := []string{fmt.Sprintf("%s is allowed (%s)%s", where, by, addresses(r))}
+	if len(r.Credentials) > 0 {
+		out = append(out, fmt.Sprintf("requests to http://%s go on as https with the header %s of config.yaml; a client that speaks TLS itself goes without", r.Host, strings.Join(r.Credentials, ", ")))
+	}
+	return out
+}
+
+func addresses(r checked) string {
+	var all []string
+	for _, a := range r.Addresses {
+		all = append(all, a.String())
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
+}

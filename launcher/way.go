@@ -1,0 +1,61 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/config"
+)
+
+// way says which line would let the kernel reach what was refused: one that can be pasted wherever the reader's shell is. It is empty when no line would.
+func (p *Plan) way(e egress.Event) string {
+	if p.spec.Config != nil { // an embedder's policy, which no command changes
+		return ""
+	}
+	switch e.Code {
+	case egress.CodeNotListed, egress.CodePortNotListed, egress.CodeAddressLiteral, egress.CodeDenyRule:
+	default:
+		return ""
+	}
+	t, err := egress.ParseHost(e.Host, e.Port)
+	if err != nil {
+		return ""
+	}
+	h := p.host
+	sc, rule, found, err := config.Way(ConfigSources(h.dirs, p.spec.Environment, h.folder, p.spec.Profile), t)
+	var clipped *config.ClippedError
+	switch {
+	case found:
+		return "; to allow it: " + AllowLine(sc, rule, h.folder)
+	case errors.As(err, &clipped):
+		return "; the machine does not let it be allowed: " + clipped.Clips[0].At.File
+	}
+	return ""
+}
+
+// AllowLine is the command that allows a rule; folder is the one that it is for, and empty when that is the current one.
+func AllowLine(sc config.Scope, rule egress.Rule, folder string) string {
+	line := "kernel-launch egress allow " + shellWord(rule.String())
+	switch {
+	case sc.Everywhere:
+		return line + " --everywhere"
+	case sc.Env != "":
+		return line + " --env " + sc.Env
+	case folder != "":
+		return line + " --folder " + shellWord(folder)
+	}
+	return line
+}
+
+// shellWord is a text as one word of a shell's line.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
+}
