@@ -80,20 +80,27 @@ func (r *LogReader) next() (*os.File, error) {
 	}
 }
 
-// age is how many files are newer than the present one: 0 for path itself, 1
-// for path.1. When there is no present one it is beyond the oldest.
+// age is how many files are newer than the present one: 0 when it is path
+// itself, 1 for path.1. When there is no present one all are; one that has
+// been removed is as old as when it was last written to.
 func (r *LogReader) age() int {
 	var ours fs.FileInfo
 	if r.file != nil {
-		ours, _ = r.file.Stat() // nil: as if it were gone
+		ours, _ = r.file.Stat() // nil: as if there were none
 	}
+	older := -1
 	for n := 0; ; n++ {
 		info, err := os.Lstat(r.name(n))
-		if err != nil && n > 0 {
+		switch {
+		case err != nil && n > 0 && older >= 0:
+			return older
+		case err != nil && n > 0:
 			return n
-		}
-		if err == nil && ours != nil && os.SameFile(info, ours) {
+		case err != nil || ours == nil:
+		case os.SameFile(info, ours):
 			return n
+		case older < 0 && !info.ModTime().After(ours.ModTime()):
+			older = n
 		}
 	}
 }
