@@ -17,7 +17,7 @@ func (k *clipper) walls() {
 	single(k, "sandbox.gpu", func(c *Config) *string { return &c.Sandbox.GPU }, func(top, v string) bool { return v == top || v == "none" || v == "" })
 	single(k, "sandbox.debug", func(c *Config) *bool { return &c.Sandbox.Debug }, onlyOff)
 	several(k, "sandbox.forward", func(c *Config) *[]Forward { return &c.Sandbox.Forward }, among)
-	several(k, "sandbox.publish", func(c *Config) *[]uint16 { return &c.Sandbox.Publish }, among)
+	several(k, "sandbox.publish", func(c *Config) *[]Publish { return &c.Sandbox.Publish }, among)
 	several(k, "sandbox.env.pass", func(c *Config) *[]string { return &c.Sandbox.Env.Pass }, among)
 }
 

@@ -2,10 +2,8 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kernel-launch/kernel-launch/egress"
@@ -43,7 +41,7 @@ type Sandbox struct {
 	Env               Env
 	GPU               string // "none", "nvidia" or "amd"
 	Forward           []Forward
-	Publish           []uint16
+	Publish           []Publish
 	Limits            sandbox.Limits
 	Debug             bool
 }
@@ -64,21 +62,6 @@ const (
 type Env struct {
 	Pass []string          // names of the launcher's variables
 	Set  map[string]string // variables with their values
-}
-
-// Forward shows a service that the host reaches on the kernel's own localhost.
-type Forward struct {
-	Port     uint16 // inside
-	Host     string // seen from the host; "127.0.0.1" when only a port was given
-	HostPort uint16
-}
-
-// String is how a forward is written.
-func (f Forward) String() string {
-	if f.Host == "127.0.0.1" && f.HostPort == f.Port {
-		return strconv.Itoa(int(f.Port))
-	}
-	return fmt.Sprintf("%d:%s:%d", f.Port, f.Host, f.HostPort)
 }
 
 // Egress holds where a kernel may connect to when the network is "allowlist".

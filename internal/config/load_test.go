@@ -53,8 +53,8 @@ sandbox:
   links: allow
   env: {pass: [LAB_TOKEN], set: {OMP_NUM_THREADS: 4, EMPTY: ""}}
   gpu: nvidia
-  forward: []
-  publish: []
+  forward: [5432, "5433:db.lab.test:5432", "5434:[2001:db8::1]:5432"]
+  publish: [8050, 8051:8050]
   limits: {memory: 2GiB, processes: 64, cpus: 1.5, tmp: 256MiB, shm: 0, best_effort: true}
   debug: true
 egress:
@@ -77,6 +77,7 @@ hooks: {after_install: [], before_restart: [], after_restart: []}
 	assert.Equal(t, Sandbox{
 		Backend: BackendBubblewrap, Network: sandbox.NetworkNone, Read: []string{filepath.Join(home, "data"), "/srv/shared"}, Write: []string{"/srv/out"}, Hide: []string{home},
 		Islands: []string{filepath.Join(home, "work", "results")}, Links: "allow", Env: Env{Pass: []string{"LAB_TOKEN"}, Set: map[string]string{"OMP_NUM_THREADS": "4", "EMPTY": ""}}, GPU: "nvidia",
+		Forward: []Forward{{5432, "127.0.0.1", 5432}, {5433, "db.lab.test", 5432}, {5434, "2001:db8::1", 5432}}, Publish: []Publish{{8050, 8050}, {8051, 8050}},
 		Limits: sandbox.Limits{Memory: 2 << 30, Processes: 64, CPUs: 1.5, Tmp: 256 << 20, BestEffort: true}, Debug: true,
 	}, c.Sandbox)
 	assert.Equal(t, []string{".allowed.test", "data.example.org:8080"}, texts(c.Egress.Allow))
@@ -181,10 +182,10 @@ func TestAFaultInAProfileThatIsNotUsedIsFound(t *testing.T) {
 }
 
 func TestWhatOnlyAnUnusedProfileAsksForIsNoFault(t *testing.T) {
-	w := newWorld(t).user("profiles:\n  big:\n    sandbox: {forward: [5432]}\n")
+	w := newWorld(t).user("profiles:\n  big:\n    install: {min_age: 7d}\n")
 	w.load()
 	w.s.Profile = "big"
-	assert.Contains(t, w.fails().Error(), "config.yaml:3: sandbox.forward: not in this version")
+	assert.Contains(t, w.fails().Error(), "config.yaml:3: install.min_age: not in this version")
 }
 
 func TestAFileLargerThanAnybodyWrites(t *testing.T) {

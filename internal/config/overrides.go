@@ -18,7 +18,7 @@ type Overrides struct {
 	PassEnv   []string // --pass-env NAME
 	SetEnv    []string // --set-env NAME=VALUE
 	Forward   []string // --forward PORT or PORT:HOST:PORT
-	Publish   []string // --publish PORT
+	Publish   []string // --publish PORT or HOSTPORT:PORT
 	Memory    string   // --memory
 	Processes string   // --processes
 	CPUs      string   // --cpus
@@ -43,8 +43,8 @@ func (c *Config) Apply(o Overrides) error {
 	many(f, "--write", "sandbox.write", o.Write, c.paths.absolute, func(v string) { c.Sandbox.Write = append(c.Sandbox.Write, v) })
 	many(f, "--pass-env", "sandbox.env.pass", o.PassEnv, variable, func(v string) { c.Sandbox.Env.Pass = append(c.Sandbox.Env.Pass, v) })
 	many(f, "--set-env", "sandbox.env.set", o.SetEnv, assignment, func(v [2]string) { c.Sandbox.Env.Set[v[0]] = v[1] })
-	many(f, "--forward", "sandbox.forward", o.Forward, forward, func(v Forward) { c.Sandbox.Forward = append(c.Sandbox.Forward, v) })
-	many(f, "--publish", "sandbox.publish", o.Publish, port, func(v uint16) { c.Sandbox.Publish = append(c.Sandbox.Publish, v) })
+	many(f, "--forward", "sandbox.forward", o.Forward, ParseForward, func(v Forward) { c.Sandbox.Forward = append(c.Sandbox.Forward, v) })
+	many(f, "--publish", "sandbox.publish", o.Publish, ParsePublish, func(v Publish) { c.Sandbox.Publish = append(c.Sandbox.Publish, v) })
 	c.clip()
 	return append(f.faults, c.Unsupported()...).err()
 }

@@ -53,8 +53,8 @@ func sandboxKeys(p paths) fields {
 			"set":  pairs(variableValue, asWritten, func(c *Config, name, v string) { c.Sandbox.Env.Set[name] = v }),
 		}),
 		"gpu":     scalar(oneOf("gpu", "none", "nvidia", "amd"), func(c *Config, v string) { c.Sandbox.GPU = v }),
-		"forward": adding(forward, func(c *Config, v []Forward) { c.Sandbox.Forward = append(c.Sandbox.Forward, v...) }),
-		"publish": adding(port, func(c *Config, v []uint16) { c.Sandbox.Publish = append(c.Sandbox.Publish, v...) }),
+		"forward": adding(ParseForward, func(c *Config, v []Forward) { c.Sandbox.Forward = append(c.Sandbox.Forward, v...) }),
+		"publish": adding(ParsePublish, func(c *Config, v []Publish) { c.Sandbox.Publish = append(c.Sandbox.Publish, v...) }),
 		"limits":  section(limitKeys()),
 		"debug":   scalar(boolean, func(c *Config, v bool) { c.Sandbox.Debug = v }),
 	}

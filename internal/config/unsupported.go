@@ -14,8 +14,6 @@ var beyond = []demand{
 	{"hooks.after_install", func(c *Config) bool { return len(c.Hooks.AfterInstall) > 0 }, "hooks are not run"},
 	{"hooks.before_restart", func(c *Config) bool { return len(c.Hooks.BeforeRestart) > 0 }, "hooks are not run"},
 	{"hooks.after_restart", func(c *Config) bool { return len(c.Hooks.AfterRestart) > 0 }, "hooks are not run"},
-	{"sandbox.forward", func(c *Config) bool { return len(c.Sandbox.Forward) > 0 }, "services of the host are not shown inside"},
-	{"sandbox.publish", func(c *Config) bool { return len(c.Sandbox.Publish) > 0 }, "ports of a kernel are not shown on the host"},
 }
 
 // Unsupported returns what the configuration asks for and this version cannot do, each with the place that asked last. Load and Apply

@@ -118,30 +118,6 @@ func port(s string) (uint16, error) {
 	return uint16(n), nil
 }
 
-// forward reads "PORT" or "PORT:HOST:PORT", the kernel's side first.
-func forward(s string) (Forward, error) {
-	inside, rest, far := strings.Cut(s, ":")
-	p, err := port(inside)
-	if err != nil {
-		return Forward{}, err
-	}
-	if !far {
-		return Forward{Port: p, Host: "127.0.0.1", HostPort: p}, nil
-	}
-	i := strings.LastIndexByte(rest, ':')
-	if i < 1 {
-		return Forward{}, fmt.Errorf("must be PORT or PORT:HOST:PORT, not %s", quote(s))
-	}
-	hp, err := port(rest[i+1:])
-	if err != nil {
-		return Forward{}, err
-	}
-	if _, err := egress.ParseHost(rest[:i], hp); err != nil {
-		return Forward{}, err
-	}
-	return Forward{Port: p, Host: rest[:i], HostPort: hp}, nil
-}
-
 func group(s string) (string, error) {
 	if _, ok := egress.Group(s); !ok {
 		return "", fmt.Errorf("%s; there are: %s", unknown("group", s, egress.GroupNames()), strings.Join(egress.GroupNames(), ", "))
