@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kernel-launch/kernel-launch/internal/link"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -20,14 +19,9 @@ const maxClients = 256
 // bridge owns a connection file's five endpoints on the host and carries bytes between them and the kernel. It reads none of them: signatures,
 // encryption and any kind of kernel pass through. It listens as long as the kernel's launcher lives; attach and detach follow the kernel's lives.
 type bridge struct {
+	*current
 	channels []*channel
 	wait     sync.WaitGroup
-
-	mu     sync.Mutex
-	life   context.Context // of the present sandbox; nil in between
-	link   link.Link
-	change chan struct{} // closed when one is attached
-	closed bool
 }
 
 type channel struct {
@@ -54,7 +48,7 @@ var channelNames = []string{"shell", "iopub", "stdin", "control", "heartbeat"}
 
 // listen opens the five endpoints at once, so that a client is answered from the first moment. A port 0 is chosen here and written into c.
 func listen(ctx context.Context, c *jupyter.Connection) (*bridge, error) {
-	b := &bridge{change: make(chan struct{})}
+	b := &bridge{current: newCurrent()}
 	ports := []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.HB}
 	for i, port := range ports {
 		l, err := open(ctx, c, *port)
@@ -86,17 +80,19 @@ func open(ctx context.Context, c *jupyter.Connection, port int) (net.Listener, e
 // serve accepts clients until close.
 func (b *bridge) serve() {
 	for _, ch := range b.channels {
-		b.wait.Add(1)
-		go func() {
-			defer b.wait.Done()
-			b.accept(ch)
-		}()
+		b.wait.Go(func() {
+			accept(ch.listener, ch.slots, func(c net.Conn) { b.carry(ch, c) }, func() {})
+		})
 	}
 }
 
-func (b *bridge) accept(ch *channel) {
+// accept gives every connection to carry, which closes it, until l is closed and all of them are done. One for which there is no slot is closed at
+// once, and told.
+func accept(l net.Listener, slots chan struct{}, carry func(net.Conn), full func()) {
+	var carried sync.WaitGroup
+	defer carried.Wait()
 	for {
-		c, err := ch.listener.Accept()
+		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -105,13 +101,14 @@ func (b *bridge) accept(ch *channel) {
 			continue
 		}
 		select {
-		case ch.slots <- struct{}{}:
-			go func() {
-				defer func() { <-ch.slots }()
-				b.carry(ch, c)
-			}()
+		case slots <- struct{}{}:
+			carried.Go(func() {
+				defer func() { <-slots }()
+				carry(c)
+			})
 		default:
 			c.Close()
+			full()
 		}
 	}
 }
@@ -119,7 +116,7 @@ func (b *bridge) accept(ch *channel) {
 // carry joins one client with the kernel. It is held while there is no kernel yet, or none again.
 func (b *bridge) carry(ch *channel, client net.Conn) {
 	defer client.Close()
-	l, life, ok := b.attached()
+	l, life, ok := b.attached(nil)
 	if !ok {
 		return
 	}
@@ -136,48 +133,8 @@ func (b *bridge) carry(ch *channel, client net.Conn) {
 	both(client, kernel)
 }
 
-// attached waits for a sandbox.
-func (b *bridge) attached() (link.Link, context.Context, bool) {
-	for {
-		b.mu.Lock()
-		l, life, change, closed := b.link, b.life, b.change, b.closed
-		b.mu.Unlock()
-		if closed {
-			return nil, nil, false
-		}
-		if l != nil {
-			return l, life, true
-		}
-		<-change
-	}
-}
-
-// attach makes l the kernel's present sandbox until life ends.
-func (b *bridge) attach(l link.Link, life context.Context) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return
-	}
-	b.link, b.life = l, life
-	close(b.change)
-	b.change = make(chan struct{})
-	context.AfterFunc(life, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.life == life {
-			b.link, b.life = nil, nil
-		}
-	})
-}
-
 func (b *bridge) close() {
-	b.mu.Lock()
-	if !b.closed {
-		b.closed = true
-		close(b.change)
-	}
-	b.mu.Unlock()
+	b.end()
 	for _, ch := range b.channels {
 		ch.listener.Close()
 	}
@@ -186,25 +143,39 @@ func (b *bridge) close() {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
 
-// both copies in both directions until both have ended. Plainly: eight kernels with spliced channels use up an ordinary user's pipe pages.
-func both(a, b net.Conn) {
+// both copies in both directions until both have ended, and says how many bytes went from a to b and back, and which of the two broke off.
+// Plainly: eight kernels with spliced channels use up an ordinary user's pipe pages.
+func both(a, b net.Conn) (there, back int64, broke net.Conn) {
 	done := make(chan struct{})
+	var other net.Conn
 	go func() {
 		defer close(done)
-		one(a, b)
+		back, other = one(a, b)
 	}()
-	one(b, a)
+	there, broke = one(b, a)
 	<-done
+	if broke == nil {
+		broke = other
+	}
+	return there, back, broke
 }
 
-func one(to, from net.Conn) {
+func one(to, from net.Conn) (n int64, broke net.Conn) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, *buf)
+	n, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, *buf)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
 		half.CloseWrite()
-		return
+		return n, nil
 	}
 	to.Close()
 	from.Close()
+	var op *net.OpError
+	switch {
+	case err == nil || errors.Is(err, net.ErrClosed): // closed here: by the other direction, or because its time was over
+		return n, nil
+	case errors.As(err, &op) && op.Op == "write":
+		return n, to
+	}
+	return n, from
 }

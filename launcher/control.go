@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,17 +25,25 @@ const (
 	OpInterrupt Operation = "interrupt"
 	OpRestart   Operation = "restart"
 	OpStop      Operation = "stop"
+	OpForward   Operation = "forward"
+	OpPublish   Operation = "publish"
 )
 
-// Request and Reply are one JSON line each way, one pair per connection.
+// Request and Reply are one JSON line each way, one pair per connection. A field that a launcher does not know is an error: it could be the half of
+// the request that narrows it.
 type Request struct {
 	Operation Operation `json:"operation"`
+	Port      string    `json:"port,omitempty"` // of forward and publish, as flags have it
+	Off       bool      `json:"off,omitempty"`  // close it
 }
 
 // Reply carries the error of the operation, if it had one.
 type Reply struct {
-	State State  `json:"state,omitempty"`
-	Error string `json:"error,omitempty"`
+	State   State      `json:"state,omitempty"`
+	Forward []OpenPort `json:"forward,omitempty"`
+	Publish []OpenPort `json:"publish,omitempty"`
+	Error   string     `json:"error,omitempty"`
+	Fault   *PortError `json:"fault,omitempty"` // the same error, when it is about a port
 }
 
 // What one connection to a control socket may cost.
@@ -116,14 +125,17 @@ func (c *control) answer(conn net.Conn) {
 	if err != nil {
 		return
 	}
-	var q Request
 	reply := Reply{}
-	if err := json.Unmarshal(line, &q); err != nil {
-		reply.Error = "the request is not JSON"
-	} else if err := c.do(q.Operation); err != nil {
-		reply.Error = err.Error()
+	q, err := readRequest(line)
+	if err == nil {
+		err = c.do(q)
 	}
-	reply.State = c.kernel.State()
+	if err != nil {
+		reply.Error = err.Error()
+		errors.As(err, &reply.Fault)
+	}
+	k := c.kernel
+	reply.State, reply.Forward, reply.Publish = k.State(), k.Ports(Forwarded), k.Ports(Published)
 	b, err := json.Marshal(reply)
 	if err != nil {
 		return
@@ -132,11 +144,32 @@ func (c *control) answer(conn net.Conn) {
 	conn.Write(append(b, '\n'))
 }
 
-func (c *control) do(op Operation) error {
+func readRequest(line []byte) (q Request, err error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&q); err != nil {
+		return q, fmt.Errorf("the request cannot be read: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return q, errors.New("the request cannot be read: something follows it")
+	}
+	ports := q.Operation == OpForward || q.Operation == OpPublish
+	if !ports && (q.Port != "" || q.Off) {
+		return q, fmt.Errorf("the request cannot be carried out: %q takes no port", q.Operation)
+	}
+	return q, nil
+}
+
+func (c *control) do(q Request) error {
 	k := c.kernel
 	ctx, cancel := context.WithTimeout(k.context, controlWork)
 	defer cancel()
-	switch op {
+	switch q.Operation {
+	case OpForward, OpPublish:
+		if q.Off {
+			return k.ClosePort(Way(q.Operation), q.Port)
+		}
+		return k.OpenPort(ctx, Way(q.Operation), q.Port)
 	case OpStatus:
 		return nil
 	case OpInterrupt:
@@ -147,27 +180,35 @@ func (c *control) do(op Operation) error {
 		go k.Stop(k.context) // its end takes this socket down
 		return nil
 	}
-	return fmt.Errorf("unknown operation %q", op)
+	return fmt.Errorf("unknown operation %q", q.Operation)
 }
 
 func (c *control) close() { c.listener.Close() }
 
-// Ask sends one request to the launcher of a running kernel.
+// Ask sends a request that is an operation and nothing else.
 func (r Record) Ask(ctx context.Context, op Operation) (Reply, error) {
+	return r.Send(ctx, Request{Operation: op})
+}
+
+// Send sends one request to the launcher of a running kernel. An error about a port is a *PortError.
+func (r Record) Send(ctx context.Context, q Request) (Reply, error) {
 	conn, err := dialUnix(ctx, r.path(".sock"))
 	if err != nil {
 		return Reply{}, fmt.Errorf("kernel %s does not answer: %w", r.ID, err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := fmt.Fprintf(conn, "{\"operation\":%q}\n", op); err != nil {
+	if err := json.NewEncoder(conn).Encode(q); err != nil {
 		return Reply{}, err
 	}
 	var reply Reply
 	if err := json.NewDecoder(io.LimitReader(conn, controlLine)).Decode(&reply); err != nil {
 		return Reply{}, fmt.Errorf("kernel %s does not answer: %w", r.ID, err)
 	}
-	if reply.Error != "" {
+	switch {
+	case reply.Fault != nil:
+		return reply, reply.Fault
+	case reply.Error != "":
 		return reply, errors.New(reply.Error)
 	}
 	return reply, nil

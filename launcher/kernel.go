@@ -32,6 +32,7 @@ type Kernel struct {
 	id      string
 	started time.Time
 	bridge  *bridge // nil where the kernel binds its own ports
+	ports   *ports
 	record  *record
 	out     *output
 	err     *output

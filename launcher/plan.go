@@ -22,6 +22,7 @@ type Plan struct {
 	Folder      string              // the notebook's folder on the host; empty when it is not shown
 	KeptHome    string              // the folder on the host that the kernel keeps its own files in
 	Command     []string            // as started inside; the connection file's path is the private copy's
+	Ports       []Port              // openings in the walls
 	Notices     []string            // sentences that the user must see, such as a folder that is not shown
 
 	spec   Spec
@@ -69,7 +70,12 @@ func (s Spec) Plan() (*Plan, error) {
 	if cfg.Sandbox.Network == sandbox.NetworkAllowlist {
 		p.Rules, p.bounds = cfg.Rules(), cfg.Egress.Bounds
 	}
-	return p, p.confine(cfg)
+	p.Ports = without(portsOf(cfg), s.shut)
+	if err := p.confine(cfg); err != nil {
+		return nil, err
+	}
+	p.admit()
+	return p, errors.Join(p.checkPorts()...)
 }
 
 // config is the policy with the flags on top, below the machine's ceiling. That holds for an embedder's own policy as well.
@@ -181,6 +187,9 @@ func (p *Plan) Sentences() []string {
 	out = append(out, p.Sandbox.Sentences()...)
 	if p.Rules != nil {
 		out = append(out, egressSentences(p.Rules)...)
+	}
+	for _, port := range p.Ports {
+		out = append(out, port.Sentence())
 	}
 	return append(out, p.Notices...)
 }

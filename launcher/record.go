@@ -34,6 +34,8 @@ type Record struct {
 	Links          string          `json:"links"` // deny or allow: whether programs can make links in the folder
 	Folder         string          `json:"folder"`
 	ConnectionFile string          `json:"connection_file,omitempty"`
+	Forward        []OpenPort      `json:"forward"`
+	Publish        []OpenPort      `json:"publish"`
 
 	dir string
 }
@@ -45,6 +47,7 @@ type record struct {
 	Record
 	lock    *flock.Flock
 	control *control
+	ports   *ports
 
 	mu   sync.Mutex
 	gone bool // a restart that ends late must not write it again
@@ -60,7 +63,7 @@ func register(k *Kernel) (*record, error) {
 	if err := r.claim(); err != nil {
 		return nil, err
 	}
-	k.id = r.ID
+	k.id, r.ports = r.ID, k.ports
 	if r.control, err = serveControl(r.path(".sock"), k); err != nil {
 		r.remove()
 		return nil, err
@@ -108,9 +111,18 @@ func (r *record) update(s State, p *Plan) {
 	if r.Links = "allow"; p.Sandbox.Landlock != nil && p.Sandbox.Landlock.RefuseLinks {
 		r.Links = "deny"
 	}
+	r.Forward, r.Publish = kept(r.ports.list(Forwarded)), kept(r.ports.list(Published))
 	if b, err := json.Marshal(r.Record); err == nil {
 		dirs.WriteVolatile(r.path(".json"), b, 0o600)
 	}
+}
+
+// kept leaves out what is old as soon as it is written.
+func kept(all []OpenPort) []OpenPort {
+	for i := range all {
+		all[i].Connections = nil
+	}
+	return all
 }
 
 // present is a copy of what was last written.

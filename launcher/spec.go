@@ -39,6 +39,7 @@ type Spec struct {
 	Environ        []string  // K=V, from which the kernel's variables are chosen; nil: os.Environ()
 
 	connection *jupyter.Connection // of a kernel that is restarted on its ports
+	shut       []Port              // closed while it ran: a restart does not open them again
 }
 
 // host is what a launcher knows about the machine that it runs on.

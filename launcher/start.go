@@ -38,6 +38,8 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 		context: context.WithoutCancel(ctx), done: make(chan struct{}),
 	}
 	k.connect(p.spec)
+	k.ports = newPorts(k.context, k.say, nil)
+	k.release = append(k.release, k.ports.close)
 	k.noted = sync.OnceValue(func() notes { return noteAll(p) })
 	go k.noted()
 	if err := k.begin(ctx); err != nil {
@@ -70,6 +72,9 @@ func (k *Kernel) begin(ctx context.Context) error {
 		if err := choosePorts(&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.HB); err != nil {
 			return err
 		}
+	}
+	if err := errors.Join(p.checkPorts()...); err != nil { // again: the kernel's own ports are chosen now
+		return err
 	}
 	if err := k.live(ctx); err != nil {
 		return err
@@ -197,6 +202,9 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 			return err
 		}
 	}
+	if err := k.ports.begin(ctx, lifetime, l.link, p); err != nil {
+		return err
+	}
 	order := orderFor(p.Sandbox, l.process)
 	order.Argv, order.Env, order.Dir = p.Command, p.Sandbox.Environment, p.Sandbox.Dir
 	if p.Connection != nil {
@@ -218,6 +226,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 	if k.bridge != nil {
 		k.bridge.attach(l.link, lifetime)
 	}
+	k.ports.here.attach(l.link, lifetime)
 	return nil
 }
 

@@ -225,10 +225,13 @@ const broadExample = "~/notebooks"
 
 func ofConnection(err error, x *explained) bool {
 	var port *launcher.PortTakenError
+	var opening *launcher.PortError
 	var file *jupyter.FaultError
 	switch {
 	case as(err, &port):
 		return x.set("port-taken", statusFailed, "start the kernel again: Jupyter chooses new ports")
+	case as(err, &opening):
+		return ofPort(opening, x)
 	case as(err, &file):
 		return x.set("connection-file", statusFailed, "start the kernel from Jupyter, which writes the file")
 	}
@@ -249,4 +252,22 @@ func ofSpec(err error, x *explained) bool {
 		return x.set("foreign-kernelspec", statusRefused, "kernel-launch kernelspec list, and choose another --name")
 	}
 	return false
+}
+
+func ofPort(err *launcher.PortError, x *explained) bool {
+	free := "choose another port"
+	if err.Way == launcher.Published {
+		free = "give it another number here: --publish OTHER:PORT, or kernel-launch kernel publish ID OTHER:PORT"
+	}
+	switch err.Cause {
+	case launcher.CauseText:
+		return x.set("usage", statusUsage, "kernel-launch kernel %s --help", err.Way)
+	case launcher.CauseNetwork:
+		return x.set("port", statusRefused, "leave it out, or use --network allowlist")
+	case launcher.CauseCeiling:
+		return x.set("port", statusRefused, "ask the administrator of this machine")
+	case launcher.CauseClosed:
+		return x.set("no-port", statusNoSuch, "kernel-launch kernel show ID")
+	}
+	return x.set("port-taken", statusFailed, "%s", free)
 }

@@ -18,6 +18,7 @@ func (a *app) kernelCommand() *cobra.Command {
 	return group("kernel", "kernels that run, and those that have ended", a.kernelList(), a.kernelShow(),
 		a.kernelAsk("interrupt", "stop what a kernel computes", "Interrupted", launcher.OpInterrupt),
 		a.kernelAsk("restart", "give a kernel a fresh process on the same ports", "Restarted", launcher.OpRestart),
+		a.kernelForward(), a.kernelPublish(),
 		a.kernelAsk("stop", "end a kernel", "Stopped", launcher.OpStop))
 }
 

@@ -15,9 +15,10 @@ import (
 func (a *app) kernelShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "show a kernel, also one that has ended", Args: arguments("ID"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := a.find(args[0])
 			if err == nil {
+				askPorts(cmd.Context(), &k)
 				return a.print(k, func(w io.Writer) { showRunning(w, k) })
 			}
 			ended, fault := a.endedKernels()
@@ -34,6 +35,7 @@ func (a *app) kernelShow() *cobra.Command {
 func showRunning(w io.Writer, k listedKernel) {
 	fmt.Fprintf(w, "%s: %s, environment %s (%s), generation %d, since %s\n", k.ID, k.State, k.Environment, k.Language, k.Generation, k.Started.Local().Format(time.DateTime))
 	showPlace(w, k.Record)
+	showPorts(w, k.Record)
 	fmt.Fprintf(w, "process: %d\n", k.PID)
 	if k.ConnectionFile != "" {
 		fmt.Fprintln(w, "connection file:", plain.Line(k.ConnectionFile, 400))

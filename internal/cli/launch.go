@@ -169,6 +169,7 @@ func planJSON(p *launcher.Plan) map[string]any {
 	out["kept_home"] = p.KeptHome
 	out["notices"] = append([]string{}, p.Notices...)
 	out["egress"] = some(p.EgressSentences())
+	out["forward"], out["publish"] = some(portsOf(p, launcher.Forwarded)), some(portsOf(p, launcher.Published))
 	out["enforced"], out["missing"], out["warnings"] = some(p.Sandbox.Enforced), some(p.Sandbox.Missing), some(p.Sandbox.Warnings)
 	return out
 }

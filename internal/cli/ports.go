@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/launcher"
+)
+
+func (a *app) kernelForward() *cobra.Command {
+	return a.kernelPort(launcher.OpForward, "forward ID PORT[:HOST:PORT]", "show a service of this machine inside",
+		`Shows a service on the localhost of a running kernel: PORT of this machine, or PORT:HOST:PORT for one that this machine reaches elsewhere.
+It holds until the kernel ends, also when it is restarted in place. Whatever HOST is, no rule of egress is asked.`)
+}
+
+func (a *app) kernelPublish() *cobra.Command {
+	return a.kernelPort(launcher.OpPublish, "publish ID [HOSTPORT:]PORT", "show a kernel's port on this machine",
+		`Shows a port of a running kernel on this machine's 127.0.0.1, under the same number or under HOSTPORT, and on no other address of it.
+It holds until the kernel ends, also when it is restarted in place. Every program and every user of this machine can connect.`)
+}
+
+func (a *app) kernelPort(op launcher.Operation, use, short, long string) *cobra.Command {
+	var off bool
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: arguments("ID", "PORT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			port, err := launcher.ParsePort(launcher.Way(op), args[1])
+			if err != nil {
+				return err
+			}
+			k, err := a.find(args[0])
+			if err != nil {
+				return err
+			}
+			reply, err := k.Send(cmd.Context(), launcher.Request{Operation: op, Port: args[1], Off: off})
+			if err != nil {
+				return err
+			}
+			out := map[string]any{"id": k.ID, "status": op, "off": off, "state": reply.State, "forward": some(reply.Forward), "publish": some(reply.Publish)}
+			return a.print(out, func(w io.Writer) {
+				if off {
+					fmt.Fprintln(w, "Closed:", op, args[1])
+					return
+				}
+				fmt.Fprintln(w, port.Sentence())
+			})
+		},
+	}
+	c.Flags().BoolVar(&off, "off", false, "close it, and end what is connected through it")
+	return c
+}
+
+// askTime is how long the launcher of a kernel that is shown may take to say how many are connected.
+const askTime = 2 * time.Second
+
+// askPorts adds what only the launcher knows. One that does not answer leaves what its record says.
+func askPorts(ctx context.Context, k *listedKernel) {
+	k.Forward, k.Publish = some(k.Forward), some(k.Publish)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if reply, err := k.Ask(ctx, launcher.OpStatus); err == nil {
+		k.Forward, k.Publish = some(reply.Forward), some(reply.Publish)
+	}
+}
+
+func showPorts(w io.Writer, r launcher.Record) {
+	for _, p := range r.Forward {
+		fmt.Fprintf(w, "forward: port %d inside is %s as this machine reaches it%s\n", p.Port, plain.Line(p.Outside(), 300), portState(p))
+	}
+	for _, p := range r.Publish {
+		fmt.Fprintf(w, "publish: port %d inside is %s of this machine%s\n", p.Port, plain.Line(p.Outside(), 300), portState(p))
+	}
+}
+
+func portState(p launcher.OpenPort) string {
+	switch {
+	case p.Problem != "":
+		return ", but it is not open: " + plain.Line(p.Problem, 300)
+	case p.Connections != nil:
+		return ", " + count(*p.Connections, "connection") + " now"
+	}
+	return ""
+}
+
+// portsOf are the planned openings of one way, as flags have them.
+func portsOf(p *launcher.Plan, way launcher.Way) (texts []string) {
+	for _, port := range p.Ports {
+		if port.Way == way {
+			texts = append(texts, port.String())
+		}
+	}
+	return texts
+}
