@@ -16,6 +16,9 @@ func (k *Kernel) OpenPort(ctx context.Context, way Way, text string) error {
 	}
 	k.busy.Lock()
 	defer k.busy.Unlock()
+	if k.over() {
+		return ErrEnded
+	}
 	plan, err := k.planWith(port, text)
 	if err != nil {
 		return err
@@ -39,6 +42,9 @@ func (k *Kernel) ClosePort(way Way, text string) error {
 	}
 	k.busy.Lock()
 	defer k.busy.Unlock()
+	if k.over() {
+		return ErrEnded
+	}
 	plan := k.planCopy()
 	i := slices.IndexFunc(plan.Ports, func(p Port) bool { return p == port || p.named(way, text) })
 	if i < 0 {
@@ -95,6 +101,12 @@ func (p Port) clipped(cfg *Config) error {
 		}
 	}
 	return p.fault(CauseCeiling, "the machine's policy does not allow it")
+}
+
+func (k *Kernel) over() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.stopping || k.finished
 }
 
 func (k *Kernel) planCopy() *Plan {

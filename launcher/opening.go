@@ -19,7 +19,7 @@ const maxPortClients = 256
 // serviceTime is how long a service of the host may take to answer.
 const serviceTime = 10 * time.Second
 
-// nobodyTime is how long a client of a published port is held while nothing listens there inside: a program that has just been started comes up in it.
+// nobodyTime is enough for a program that has just been started to come up.
 const nobodyTime = 5 * time.Second
 
 // opening is one port that is open, or would be if somebody else had not taken it.
@@ -80,11 +80,12 @@ func cause(err error) error {
 
 // carrier joins the connections of openings with their other ends.
 type carrier struct {
-	here    *current
-	say     func(format string, args ...any)
-	event   func(egress.Event) // told of every connection when it is over
-	waiting chan struct{}      // clients of published ports for which nothing listens yet, all ports together: the kernel's channels dial through the same link
-	wait    sync.WaitGroup
+	here     *current
+	say      func(format string, args ...any)
+	event    func(egress.Event) // told of every connection when it is over
+	patience time.Duration      // how long a client of a published port is held while nothing listens there inside
+	waiting  chan struct{}      // clients of published ports for which nothing listens yet, all ports together: the kernel's channels dial through the same link
+	wait     sync.WaitGroup
 }
 
 func (c *carrier) serve(o *opening) {
@@ -157,7 +158,7 @@ func (c *carrier) inside(o *opening) (net.Conn, context.Context, error) {
 	default:
 		return nil, nil, errNobody
 	}
-	ctx, cancel := context.WithTimeoutCause(o.life, nobodyTime, errNobody)
+	ctx, cancel := context.WithTimeoutCause(o.life, c.patience, errNobody)
 	defer cancel()
 	l, life, ok := c.here.attached(ctx.Done())
 	if !ok {

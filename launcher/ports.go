@@ -27,7 +27,7 @@ type ports struct {
 }
 
 func newPorts(ctx context.Context, say func(string), event func(egress.Event)) *ports {
-	p := &ports{carrier: carrier{here: newCurrent(), event: event, waiting: make(chan struct{}, maxWaiting)}}
+	p := &ports{carrier: carrier{here: newCurrent(), event: event, patience: nobodyTime, waiting: make(chan struct{}, maxWaiting)}}
 	p.say = func(format string, args ...any) { say(plain.Line(fmt.Sprintf(format, args...), 1000)) }
 	p.kernel, p.end = context.WithCancel(ctx)
 	return p
