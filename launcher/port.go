@@ -95,6 +95,7 @@ func portsOf(cfg *Config) []Port {
 const (
 	CauseText    = "text"    // it is not written as a port
 	CauseNetwork = "network" // the kernel has the host's network
+	CauseLow     = "low"     // nobody inside has the right to listen there
 	CauseTaken   = "taken"   // somebody has the port already, inside or on the host
 	CauseCeiling = "ceiling" // the machine's policy.yaml does not allow it
 	CauseClosed  = "closed"  // there is no such opening to close
@@ -155,11 +156,16 @@ func (p *Plan) admit() {
 	}
 }
 
+// lowestPort is the first on which anybody may listen in a network namespace that has just been made.
+const lowestPort = 1024
+
 // checkPorts finds what cannot be before anything is started: all that is wrong, at once.
 func (p *Plan) checkPorts() (faults []error) {
 	for i, port := range p.Ports {
 		if p.Sandbox.Network == sandbox.NetworkHost {
 			faults = append(faults, port.fault(CauseNetwork, "with network host every port of this machine is the kernel's as well, and the other way round: leave it out"))
+		} else if port.Way == Forwarded && port.Port < lowestPort {
+			faults = append(faults, port.fault(CauseLow, "ports below %d cannot be had inside: give it another number, such as %d:%s", lowestPort, 8000+port.Port, port.outside()))
 		} else if who := p.owner(port.Port); who != "" {
 			faults = append(faults, port.fault(CauseTaken, "port %d inside is %s", port.Port, who))
 		}

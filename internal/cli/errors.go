@@ -262,6 +262,8 @@ func ofPort(err *launcher.PortError, x *explained) bool {
 	switch err.Cause {
 	case launcher.CauseText:
 		return x.set("usage", statusUsage, "kernel-launch kernel %s --help", err.Way)
+	case launcher.CauseLow:
+		return x.set("port", statusRefused, "give it a number from 1024 on")
 	case launcher.CauseNetwork:
 		return x.set("port", statusRefused, "leave it out, or use --network allowlist")
 	case launcher.CauseCeiling:
