@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -118,19 +117,16 @@ func TestOneOpeningTakesOnlySoManyConnections(t *testing.T) {
 func TestWaitingClientsLeaveTheChannelsRoom(t *testing.T) {
 	s := newShown(t, func(p *ports, _ *opening) { p.waiting, p.patience = make(chan struct{}, 1), time.Minute })
 	s.here.attach(silent{}, t.Context())
-	first, second := s.dial(t), s.dial(t)
-	<-s.events // one of the two is not let wait
-	closed := make(chan struct{}, 2)
-	for _, c := range []net.Conn{first, second} {
-		go func() {
-			if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) && !os.IsTimeout(err) {
-				closed <- struct{}{}
-			}
-		}()
+	s.dial(t)
+	require.Eventually(t, func() bool { return len(s.waiting) == 1 }, 30*time.Second, time.Millisecond)
+	if second, err := net.Dial("tcp4", s.address); err == nil { // else the reset has been faster than the answer
+		defer second.Close()
+		second.SetDeadline(time.Now().Add(30 * time.Second))
+		requireClosed(t, second)
 	}
-	<-closed
-	assert.Empty(t, closed)
-	assert.Equal(t, 1, *s.list(Published)[0].Connections)
+	e := <-s.events
+	assert.Equal(t, []any{egress.CodeDialFailed, egress.EndFailed}, []any{e.Code, e.End})
+	assert.Len(t, s.waiting, 1, "the first waits on")
 }
 
 func TestWhatIsRecordedOfAConnection(t *testing.T) {
