@@ -39,7 +39,6 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 	}
 	k.connect(p.spec)
 	k.ports = newPorts(k.context, k.say, nil)
-	k.release = append(k.release, k.ports.close)
 	k.noted = sync.OnceValue(func() notes { return noteAll(p) })
 	go k.noted()
 	if err := k.begin(ctx); err != nil {
@@ -52,6 +51,7 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 func (k *Kernel) undo() {
 	k.out.Close()
 	k.err.Close()
+	k.ports.close() // before what is recorded of the connections has nowhere to go
 	for _, f := range slices.Backward(k.release) {
 		f()
 	}
