@@ -19,6 +19,7 @@ type Entry struct {
 	Code        string       `json:"code"`
 	Rule        string       `json:"rule,omitempty"`
 	Addresses   []netip.Addr `json:"addresses,omitempty"`
+	Via         string       `json:"via,omitempty"` // the proxy in front; which address was dialled was its choice
 	DNS         float64      `json:"dns_ms,omitempty"`
 	Dial        float64      `json:"dial_ms,omitempty"`
 	Sent        int64        `json:"sent"`     // bytes from the kernel to the host
@@ -103,7 +104,7 @@ func (a *Audit) entry(e Event) Entry {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return Entry{
 		Time: e.Time.UTC(), Kernel: a.Kernel, Environment: a.Environment, Method: clip(e.Method, maxName), Host: clip(e.Host, maxName), Port: e.Port,
-		Verdict: e.Verdict, Code: e.Code, Rule: e.Rule, Addresses: e.Addresses, DNS: ms(e.DNS), Dial: ms(e.Dial),
+		Verdict: e.Verdict, Code: e.Code, Rule: e.Rule, Addresses: e.Addresses, Via: e.Via, DNS: ms(e.DNS), Dial: ms(e.Dial),
 		Sent: e.Sent, Received: e.Received, End: e.End,
 	}
 }

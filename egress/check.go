@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"time"
 )
 
 // Check says what would happen to a target: the decision, and for an allowed
@@ -13,15 +14,16 @@ func (p *Proxy) Check(ctx context.Context, t Target) Report {
 	trip, r := p.judge(t)
 	if r != nil {
 		rep.Code, rep.Rule = r.code, r.rule
+		if r.status == 502 {
+			rep.Verdict = Allow
+		}
 		return rep
 	}
-	rep.Verdict, rep.Code, rep.Rule = Allow, trip.d.Code, trip.d.Rule
+	rep.Verdict, rep.Code, rep.Rule, rep.Via = Allow, trip.d.Code, trip.d.Rule, trip.via()
 	for _, c := range p.credentialsFor(t) {
 		rep.Credentials = append(rep.Credentials, c.Header)
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Bounds.withDefaults().Dial)
-	defer cancel()
-	addrs, err := p.resolve(ctx, trip)
+	addrs, err := p.lookUp(ctx, time.Now().Add(p.Bounds.withDefaults().Dial), trip)
 	for _, a := range addrs {
 		rep.Addresses = append(rep.Addresses, a.Addr())
 	}

@@ -73,6 +73,8 @@ const (
 	CodeDialTimeout   = "dial-timeout"    // none did in time
 	CodeUpstream      = "upstream-failed" // the host broke off or spoke no HTTP
 	CodeCredential    = "no-credential"   // the header that the host is to get cannot be had
+	CodeProxyFailed   = "proxy-failed"    // the proxy in front cannot be reached, or spoke no HTTP
+	CodeProxyRefused  = "proxy-refused"   // the proxy in front said no
 	CodeClientLeft    = "client-left"     // the client went while the host was dialled
 	CodeStopped       = "stopped"         // the proxy was closed
 )

@@ -16,6 +16,7 @@ type Event struct {
 	Code      string // see the Code constants
 	Rule      string
 	Addresses []netip.Addr  // what the name resolved to, or the pin
+	Via       string        // HOST:PORT of the proxy in front, which chose the address
 	DNS, Dial time.Duration // zero when there was none
 	Sent      int64         // body or tunnel bytes from the client to the host
 	Received  int64         // from the host to the client
@@ -42,6 +43,7 @@ type Report struct {
 	Code      string       `json:"code"`
 	Rule      string       `json:"rule"`
 	Addresses []netip.Addr `json:"addresses"`
+	Via       string       `json:"via,omitempty"` // HOST:PORT of the proxy in front, which chooses the address
 	// Credentials are the headers that plain requests to the host get. A client that speaks TLS itself, through CONNECT, goes without.
 	Credentials []string `json:"credentials,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 type pinKey struct {
 	target Target
 	pin    netip.AddrPort
+	via    string
 }
 
 type tripContextKey struct{}
@@ -31,6 +32,7 @@ func (c *client) forward(x *exchange) bool {
 		c.refuse(x, r)
 		return false
 	}
+	x.trip.absolute = x.trip.front != nil && len(x.credentials) == 0 && x.head.upgrade != "websocket"
 	if x.head.upgrade == "websocket" {
 		c.upgrade(x, path)
 		return false
@@ -124,6 +126,10 @@ func (c *client) roundTrip(ctx context.Context, x *exchange, path string, b *bod
 	req = req.WithContext(context.WithValue(ctx, tripContextKey{}, x.trip))
 	b.attach(req, x.head)
 	resp, err := c.way(x.trip).RoundTrip(req)
+	if err == nil && x.trip.absolute && resp.StatusCode == http.StatusProxyAuthRequired {
+		resp.Body.Close()
+		return nil, x.trip.frontFault(ctx, &ProxyError{Proxy: x.trip.via(), Status: resp.StatusCode, Phrase: phraseOf(resp)})
+	}
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		return nil, errUnasked
@@ -145,6 +151,9 @@ func (x *exchange) request(ctx context.Context, path string) (*http.Request, err
 		Method: x.head.method, URL: u, Host: hostField(scheme, t), Header: x.head.upstreamHeader(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
+	if x.trip.absolute {
+		x.trip.address(req, path)
+	}
 	if r := x.stamp(ctx, req.Header); r != nil {
 		return nil, r
 	}
@@ -160,7 +169,7 @@ func (c *client) way(t *trip) *http.Transport {
 	if c.transport == nil {
 		c.transport = c.newTransport()
 	}
-	key := pinKey{t.target, t.d.Pin}
+	key := pinKey{t.target, t.d.Pin, t.via()}
 	if key != c.lastPin {
 		c.transport.CloseIdleConnections()
 		c.lastPin = key

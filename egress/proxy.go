@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"sync"
 	"syscall"
 	"time"
@@ -46,6 +47,14 @@ type Proxy struct {
 	// to with; nil is the system's.
 	Credentials func() []Credential
 	TLS         *tls.Config
+	// Upstream, if set, gives the proxy in front that a target is reached
+	// through, an http:// or https:// URL, or nil for none. Pinned hosts and
+	// those with an inward exception are never asked for. The addresses of a
+	// name are still looked up and screened where that is possible, but which
+	// one is dialled is then the choice of that proxy: Event.Via names it. It
+	// is dialled with a net.Dialer, and spoken to with TLS where its URL is
+	// https://.
+	Upstream func(Target) (*url.URL, error)
 	// Secret, if set, must come with every request: whoever does not know it
 	// learns nothing but that. For a loopback that other programs share.
 	Secret string

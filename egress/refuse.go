@@ -113,15 +113,18 @@ func (r *refusal) body() []byte {
 	return append(data, '\n')
 }
 
-// remedy is the line that would allow the host, when one would.
-func (r *refusal) remedy() string {
+func (r *refusal) remedy() string { return Remedy(r.code, r.host, r.port) }
+
+// Remedy is the line that would allow what was refused with this code, empty
+// where none would.
+func Remedy(code, host string, port uint16) string {
 	switch {
-	case r.code != CodeNotListed && r.code != CodePortNotListed:
+	case code != CodeNotListed && code != CodePortNotListed:
 		return ""
-	case r.port == 443 || r.port == 80:
-		return "kernel-launch egress allow " + r.host
+	case port == 443 || port == 80:
+		return "kernel-launch egress allow " + host
 	}
-	return fmt.Sprintf("kernel-launch egress allow %s:%d", r.host, r.port)
+	return fmt.Sprintf("kernel-launch egress allow %s:%d", host, port)
 }
 
 func or0(s string) string {

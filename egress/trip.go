@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -15,8 +16,12 @@ type trip struct {
 	rules  *Rules
 	target Target
 	d      Decision
-	ctx    context.Context         // of a plain request
-	reset  context.CancelCauseFunc // ends ctx
+
+	front    *url.URL // the proxy in front; nil is none
+	absolute bool     // a plain request goes to it as one, not through a tunnel
+
+	ctx   context.Context         // of a plain request
+	reset context.CancelCauseFunc // ends ctx
 
 	mu        sync.Mutex // a transport may still dial when the request is over
 	addresses []netip.Addr
@@ -33,7 +38,11 @@ func (p *Proxy) judge(t Target) (*trip, *refusal) {
 	if d.Verdict != Allow {
 		return nil, refused(t, d)
 	}
-	return &trip{rules: rules, target: t, d: d}, nil
+	trip := &trip{rules: rules, target: t, d: d}
+	if trip.front, err = p.front(rules, t, d); err != nil {
+		return nil, trip.fail(502, CodeProxyFailed, err.Error())
+	}
+	return trip, nil
 }
 
 var errNoRules = errors.New("no rules")
@@ -53,7 +62,7 @@ func (p *Proxy) rules() (*Rules, error) {
 func (t *trip) fill(ev *Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ev.Addresses, ev.DNS, ev.Dial = t.addresses, t.dns, t.dial
+	ev.Addresses, ev.DNS, ev.Dial, ev.Via = t.addresses, t.dns, t.dial, t.via()
 }
 
 // reach resolves once, screens everything and connects. A look-up ends with
@@ -62,19 +71,46 @@ func (t *trip) fill(ev *Event) {
 func (p *Proxy) reach(lookup, dial context.Context, t *trip) (net.Conn, error) {
 	limit := time.Now().Add(p.Bounds.withDefaults().Dial)
 	start := time.Now()
-	ctx, cancel := context.WithDeadline(lookup, limit)
-	defer cancel()
-	addrs, err := p.resolve(ctx, t)
+	addrs, err := p.lookUp(lookup, limit, t)
 	t.note(addrs, &t.dns, start)
 	if err != nil {
 		return nil, err
 	}
 	start = time.Now()
-	ctx, cancel = context.WithDeadline(dial, limit)
+	ctx, cancel := context.WithDeadline(dial, limit)
 	defer cancel()
-	conn, err := p.race(ctx, t, addrs)
+	var conn net.Conn
+	if t.front != nil {
+		conn, err = p.through(ctx, t)
+	} else {
+		conn, err = p.race(ctx, t, addrs)
+	}
 	t.note(addrs, &t.dial, start)
 	return conn, err
+}
+
+// lookUp resolves and screens. Where a proxy in front looks the name up
+// itself, one that cannot be looked up here passes unscreened: such a proxy is
+// often the only one that knows names of the world outside.
+func (p *Proxy) lookUp(parent context.Context, limit time.Time, t *trip) ([]netip.AddrPort, error) {
+	if t.front != nil && time.Until(limit) > lookupBeside {
+		limit = time.Now().Add(lookupBeside)
+	}
+	ctx, cancel := context.WithDeadline(parent, limit)
+	defer cancel()
+	addrs, err := p.resolve(ctx, t)
+	var r *refusal
+	if t.front != nil && errors.As(err, &r) && r.status != 403 && parent.Err() == nil {
+		return nil, nil
+	}
+	return addrs, err
+}
+
+func (t *trip) via() string {
+	if t.front == nil {
+		return ""
+	}
+	return proxyName(t.front)
 }
 
 func (t *trip) note(addrs []netip.AddrPort, d *time.Duration, start time.Time) {

@@ -44,13 +44,16 @@ type Reply struct {
 	Publish []OpenPort `json:"publish,omitempty"`
 	Error   string     `json:"error,omitempty"`
 	Fault   *PortError `json:"fault,omitempty"` // the same error, when it is about a port
+
+	Denied []Denial `json:"denied,omitempty"` // of a status: what the kernel was refused last, the latest first
 }
 
 // What one connection to a control socket may cost.
 const (
-	controlLine = 64 << 10
-	controlRead = 5 * time.Second
-	controlWork = 90 * time.Second // a restart waits for a kernel's program
+	controlLine  = 64 << 10
+	controlReply = 256 << 10
+	controlRead  = 5 * time.Second
+	controlWork  = 90 * time.Second // a restart waits for a kernel's program
 )
 
 // control serves a kernel's control socket. Its folder keeps other users out.
@@ -136,6 +139,9 @@ func (c *control) answer(conn net.Conn) {
 	}
 	k := c.kernel
 	reply.State, reply.Forward, reply.Publish = k.State(), k.Ports(Forwarded), k.Ports(Published)
+	if q.Operation == OpStatus {
+		reply.Denied = k.outlet.denied.newest(k.allowLine)
+	}
 	b, err := json.Marshal(reply)
 	if err != nil {
 		return
@@ -202,7 +208,7 @@ func (r Record) Send(ctx context.Context, q Request) (Reply, error) {
 		return Reply{}, err
 	}
 	var reply Reply
-	if err := json.NewDecoder(io.LimitReader(conn, controlLine)).Decode(&reply); err != nil {
+	if err := json.NewDecoder(io.LimitReader(conn, controlReply)).Decode(&reply); err != nil {
 		return Reply{}, fmt.Errorf("kernel %s does not answer: %w", r.ID, err)
 	}
 	switch {

@@ -33,7 +33,9 @@ type Kernel struct {
 	started time.Time
 	bridge  *bridge // nil where the kernel binds its own ports
 	ports   *ports
+	claimed *record // its id is taken; record is the same once others can find it
 	record  *record
+	outlet  outlet
 	out     *output
 	err     *output
 	stdout  io.Writer // what the program writes: out and err, or their destinations as they are

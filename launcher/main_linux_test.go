@@ -80,7 +80,11 @@ func registerAndWait(ctx context.Context) error {
 		return err
 	}
 	p := &Plan{Environment: &envs.Environment{Name: "default"}, Sandbox: &sandbox.Plan{}, host: host{dirs: d}}
-	if _, err = register(&Kernel{plan: p, state: Running, context: ctx}); err != nil {
+	k := &Kernel{plan: p, state: Running, context: ctx}
+	if err := k.claim(); err != nil {
+		return err
+	}
+	if _, err = register(k); err != nil {
 		return err
 	}
 	fmt.Println("registered")

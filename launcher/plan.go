@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -29,6 +30,11 @@ type Plan struct {
 	host   host
 	bounds egress.Bounds
 	stamp  string // of the configuration's files when they were read
+
+	credentials []config.Credential
+	auditing    string                                // egress.log
+	upstream    func(egress.Target) (*url.URL, error) // the host's own proxy
+	authorities authorities
 }
 
 // privateConnection is where the kernel finds its own copy of the connection file. Kernels rewrite theirs; the server's stays out of sight.
@@ -69,6 +75,10 @@ func (s Spec) Plan() (*Plan, error) {
 	}
 	if cfg.Sandbox.Network == sandbox.NetworkAllowlist {
 		p.Rules, p.bounds = cfg.Rules(), cfg.Egress.Bounds
+		p.credentials, p.auditing, p.upstream = cfg.Egress.Credentials, cfg.Egress.Log, Upstream(h.getenv)
+	}
+	if cfg.Sandbox.Network != sandbox.NetworkNone {
+		p.readAuthorities()
 	}
 	p.Ports = without(portsOf(cfg), s.shut)
 	if err := p.confine(cfg); err != nil {
@@ -186,7 +196,7 @@ func (p *Plan) Sentences() []string {
 	out = append(out, "Command: "+strings.Join(p.Command, " "))
 	out = append(out, p.Sandbox.Sentences()...)
 	if p.Rules != nil {
-		out = append(out, egressSentences(p.Rules)...)
+		out = append(out, p.EgressSentences()...)
 	}
 	for _, port := range p.Ports {
 		out = append(out, port.Sentence())
@@ -231,5 +241,9 @@ func (p *Plan) EgressSentences() []string {
 	if p.Rules == nil {
 		return nil
 	}
-	return egressSentences(p.Rules)
+	out := egressSentences(p.Rules)
+	for _, c := range p.credentials {
+		out = append(out, fmt.Sprintf("Requests for http://%s get the header %s, and go there in TLS.", c.Host, c.Header))
+	}
+	return out
 }

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/uuid"
 
-	"github.com/kernel-launch/kernel-launch/envs"
 	"github.com/kernel-launch/kernel-launch/internal/dirs"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -53,17 +51,10 @@ type record struct {
 	gone bool // a restart that ends late must not write it again
 }
 
-// register writes the record of a kernel that has just started and opens its control socket.
-func register(k *Kernel) (*record, error) {
-	dir, err := k.plan.host.dirs.Run()
-	if err != nil {
-		return nil, err
-	}
-	r := &record{Record: Record{Schema: 1, PID: os.Getpid(), Start: envs.StartToken(os.Getpid()), Started: k.started.UTC(), dir: dir}}
-	if err := r.claim(); err != nil {
-		return nil, err
-	}
-	k.id, r.ports = r.ID, k.ports
+// register writes the record of a kernel that has claimed its id and just started, and opens its control socket.
+func register(k *Kernel) (r *record, err error) {
+	r = k.claimed
+	r.ports = k.ports
 	if r.control, err = serveControl(r.path(".sock"), k); err != nil {
 		r.remove()
 		return nil, err
@@ -75,7 +66,7 @@ func register(k *Kernel) (*record, error) {
 // claim picks an id that no other kernel has. The lock is taken before anything else of it exists: a sweep must never take a kernel for a dead one.
 func (r *record) claim() error {
 	for range 10 {
-		r.ID = uuid.NewString()[:8]
+		r.ID = newID()
 		if _, err := os.Lstat(r.path(".lock")); err == nil {
 			continue
 		}
@@ -138,6 +129,9 @@ func (r *record) remove() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.gone { // its id may be another kernel's by now
+		return
+	}
 	r.gone = true
 	erase(r.Record)
 	r.lock.Unlock()

@@ -30,7 +30,9 @@ func stand(t *testing.T) (dirs.Dirs, *Kernel) {
 		Environment: &envs.Environment{Name: "default", Language: envs.Python, Generation: 3},
 		Sandbox:     &sandbox.Plan{Network: sandbox.NetworkAllowlist}, Folder: "/work", host: host{dirs: d},
 	}
-	return d, &Kernel{plan: p, state: Running, context: t.Context()}
+	k := &Kernel{plan: p, state: Running, context: t.Context()}
+	require.NoError(t, k.claim())
+	return d, k
 }
 
 func TestARecordSaysWhatRunsAndGoesWithIt(t *testing.T) {

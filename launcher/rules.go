@@ -28,14 +28,18 @@ type rules struct {
 	mu      sync.Mutex
 	stamp   string
 	present *egress.Rules
+	vault   vault
 }
 
 // rulesOf begins with the plan's.
 func rulesOf(p *Plan, say func(string)) *rules {
-	return &rules{
+	r := &rules{
+		vault: vaultOf(p, say),
 		files: configFiles(p.host.dirs), stamp: p.stamp, present: p.Rules, say: say,
 		load: func() (*Config, error) { return p.spec.config(p.host) }, review: func() int { return 0 },
 	}
+	r.vault.hold(p.credentials)
+	return r
 }
 
 // configFiles are all that a policy is read from.
@@ -73,6 +77,7 @@ func (r *rules) current() (*egress.Rules, error) {
 		return r.present, nil
 	}
 	r.present = cfg.Rules()
+	r.vault.hold(cfg.Egress.Credentials)
 	if cfg.Egress.CloseOnDeny {
 		go r.end() // which asks for the rules
 	}

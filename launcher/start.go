@@ -60,6 +60,9 @@ func (k *Kernel) undo() {
 
 func (k *Kernel) begin(ctx context.Context) error {
 	p := k.plan
+	if err := k.identify(); err != nil {
+		return err
+	}
 	if p.Connection != nil && p.Sandbox.Network != sandbox.NetworkHost {
 		b, err := listen(ctx, p.Connection)
 		if err != nil {
@@ -214,6 +217,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 		}
 		order.Files = []link.File{{Path: privateConnection, Mode: 0o600, Data: data}}
 	}
+	order.Files = append(order.Files, p.authorities.files...)
 	k.noted()
 	order.Terminal = p.spec.Terminal.order()
 	if err := l.link.Start(ctx, order); err != nil {
@@ -251,6 +255,7 @@ func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
 	rules := rulesOf(p, k.say)
 	proxy := &egress.Proxy{Rules: rules.current, Event: k.denials(), Bounds: p.bounds}
 	rules.review = proxy.Review
+	k.furnish(proxy, rules, p)
 	context.AfterFunc(lifetime, func() { proxy.Close() })
 	go rules.watch(lifetime)
 	go proxy.Serve(listener)

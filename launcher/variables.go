@@ -41,6 +41,7 @@ func (p *Plan) variables(cfg *Config, folder string) map[string]string {
 			v.set(name, value)
 		}
 	}
+	v.setAll(p.authorities.variables) // in place of paths that lead nowhere inside
 	v.setAll(cfg.Sandbox.Env.Set)
 	v.set("HOME", sandbox.HomeTarget)
 	if cfg.Sandbox.Network == sandbox.NetworkAllowlist {

@@ -27,6 +27,8 @@ type listedKernel struct {
 	launcher.Record
 	Stale   bool             `json:"stale"`   // its environment has a newer generation than it runs
 	Verdict *restart.Verdict `json:"verdict"` // what that generation means for it; null when it runs the current one
+
+	Denied []launcher.Denial `json:"denied,omitempty"` // what it was refused last, where its launcher was asked
 }
 
 func (a *app) kernels() ([]listedKernel, error) {

@@ -19,6 +19,7 @@ func (a *app) kernelShow() *cobra.Command {
 			k, err := a.find(args[0])
 			if err == nil {
 				askPorts(cmd.Context(), &k)
+				k.Denied = denied(cmd.Context(), k.Record)
 				return a.print(k, func(w io.Writer) { showRunning(w, k) })
 			}
 			ended, fault := a.endedKernels()
@@ -40,6 +41,7 @@ func showRunning(w io.Writer, k listedKernel) {
 	if k.ConnectionFile != "" {
 		fmt.Fprintln(w, "connection file:", plain.Line(k.ConnectionFile, 400))
 	}
+	showDenied(w, k.Denied)
 	if k.Stale {
 		fmt.Fprintln(w, "its environment has changed since it was started: kernel-launch kernel restart", k.ID)
 	}

@@ -73,7 +73,7 @@ func (a *app) root(args []string) *cobra.Command {
 		return root
 	}
 	root.AddCommand(a.evalCommand(), a.runCommand(), a.demoCommand(), a.envCommand(), a.installCommand(), a.uninstallCommand(), a.kernelspecCommand(), a.kernelCommand(), a.statusCommand(),
-		a.egressCommand(), a.folderCommand(), a.sandboxCommand(), a.doctorCommand(), a.versionCommand())
+		a.egressCommand(), a.connectCommand(), a.folderCommand(), a.sandboxCommand(), a.doctorCommand(), a.versionCommand())
 	return root
 }
 

@@ -12,10 +12,13 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "kernels and environments, in plain words", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			kernels, err := a.kernels()
 			if err != nil {
 				return err
+			}
+			for i := range kernels {
+				kernels[i].Denied = denied(cmd.Context(), kernels[i].Record)
 			}
 			store, err := a.store("")
 			if err != nil {
@@ -40,6 +43,7 @@ func (a *app) statusCommand() *cobra.Command {
 				fmt.Fprintf(w, "%s, %s.\n", count(len(kernels), "running kernel"), count(len(all), "environment"))
 				if len(kernels) > 0 {
 					kernelTable(w, kernels)
+					sayDenied(w, kernels)
 				}
 				for _, e := range all {
 					fmt.Fprintf(w, "environment %s: %s %s, %s mode\n", e.Name, e.Interpreter.Implementation, e.Interpreter.Version, e.Mode)

@@ -24,14 +24,9 @@ func (k *clipper) egress() {
 	k.bounds()
 }
 
-// audit: what the ceiling wants logged is asked for by it, even where no one changed what is built in.
 func (k *clipper) audit() {
-	const key = "egress.log"
-	if at, ok := k.top.origin(key); ok && len(k.c.origins[key]) == 0 {
-		k.c.origins[key] = []Origin{at}
-	}
 	amounts := []string{"none", "denied", "all"}
-	single(k, key, func(c *Config) *string { return &c.Egress.Log }, func(top, v string) bool { return slices.Index(amounts, v) >= slices.Index(amounts, top) })
+	single(k, "egress.log", func(c *Config) *string { return &c.Egress.Log }, func(top, v string) bool { return slices.Index(amounts, v) >= slices.Index(amounts, top) })
 }
 
 func (k *clipper) bounds() {

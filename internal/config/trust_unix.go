@@ -116,3 +116,18 @@ func judge(owner, allowed int, mode fs.FileMode, ignoreMode bool) string {
 	}
 	return ""
 }
+
+// checkClosed: what this user keeps secret is closed to others. What belongs to root is as open as its administrator made it.
+func checkClosed(file string, f *os.File) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) != self() {
+		return nil
+	}
+	if mode := fi.Mode().Perm(); mode&0o077 != 0 {
+		return &InsecureError{File: file, Path: file, Reason: fmt.Sprintf("has mode %04o: others can read it; 0600 is right for a secret", mode)}
+	}
+	return nil
+}

@@ -8,8 +8,6 @@ type demand struct {
 }
 
 var beyond = []demand{
-	{"egress.credentials", func(c *Config) bool { return len(c.Egress.Credentials) > 0 }, "credentials are not added to requests"},
-	{"egress.log", func(c *Config) bool { return c.Egress.Log != "none" && len(c.Origins("egress.log")) > 0 }, "there is no audit log"},
 	{"install.min_age", func(c *Config) bool { return c.Install.MinAge > 0 }, "the age of files is not looked at"},
 	{"hooks.after_install", func(c *Config) bool { return len(c.Hooks.AfterInstall) > 0 }, "hooks are not run"},
 	{"hooks.before_restart", func(c *Config) bool { return len(c.Hooks.BeforeRestart) > 0 }, "hooks are not run"},

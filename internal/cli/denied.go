@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+	"github.com/kernel-launch/kernel-launch/launcher"
+)
+
+// deniedTime is how long a launcher may take to say what its kernel was refused. One that does not answer must not hide the rest.
+const deniedTime = 2 * time.Second
+
+func denied(ctx context.Context, r launcher.Record) []launcher.Denial {
+	ctx, cancel := context.WithTimeout(ctx, deniedTime)
+	defer cancel()
+	reply, err := r.Ask(ctx, launcher.OpStatus)
+	if err != nil {
+		return nil
+	}
+	return reply.Denied
+}
+
+func showDenied(w io.Writer, list []launcher.Denial) {
+	for _, d := range list {
+		fmt.Fprintf(w, "refused: %s:%d (%s), %s, last %s\n", plain.Line(d.Host, 255), d.Port, plain.Line(d.Code, 40), count(d.Count, "time"), d.Last.Local().Format(time.DateTime))
+		if d.Allow != "" {
+			fmt.Fprintf(w, "  to allow it: %s\n", plain.Line(d.Allow, 300))
+		}
+	}
+}
+
+// sayDenied is the short form, for a list of kernels.
+func sayDenied(w io.Writer, kernels []listedKernel) {
+	for _, k := range kernels {
+		if n := len(k.Denied); n > 0 {
+			fmt.Fprintf(w, "kernel %s was refused %s: kernel-launch kernel show %s\n", k.ID, count(n, "host"), k.ID)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package launcher
+
+import "os/exec"
+
+func endWhole(*exec.Cmd) {}
