@@ -26,6 +26,7 @@ type notes map[string]folderNotes
 type folderNotes struct {
 	obeyed  map[string]mark
 	folders map[string]bool // all of them, the others too
+	sealed  map[string]bool // paths of what the kernel could not change
 }
 
 // wanted finds who obeys a name.

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +22,9 @@ const (
 	maxRemnants = 100    // new folders that are looked into
 )
 
-// noteAll looks at the folders that a kernel by this plan can write and others use; what is its own alone does not matter to them.
-func noteAll(p *Plan) notes {
+// noteAll looks at the folders that a kernel by this plan can write and others use; what is its own alone does not matter to them. What an earlier look left
+// out is left out again, and nothing besides: a .git that a kernel made is sealed once it was restarted.
+func noteAll(p *Plan, before notes) notes {
 	sealed := map[string]bool{}
 	for _, m := range p.Sandbox.Mounts {
 		sealed[m.Source] = sealed[m.Source] || m.Island
@@ -30,7 +32,11 @@ func noteAll(p *Plan) notes {
 	out := notes{}
 	for _, m := range p.Sandbox.Mounts {
 		if m.Kind == sandbox.MountReadWrite && m.Source != p.KeptHome {
-			out[m.Source] = note(m.Source, sealed)
+			seals := sealed
+			if earlier, ok := before[m.Source]; ok {
+				seals = earlier.sealed
+			}
+			out[m.Source] = note(m.Source, seals)
 		}
 	}
 	return out
@@ -38,7 +44,7 @@ func noteAll(p *Plan) notes {
 
 // note looks at one folder. Names without a star are asked for even where there are too many to list.
 func note(folder string, sealed map[string]bool) folderNotes {
-	n := folderNotes{obeyed: map[string]mark{}, folders: map[string]bool{}}
+	n := folderNotes{obeyed: map[string]mark{}, folders: map[string]bool{}, sealed: sealed}
 	for _, o := range obeyedNames {
 		for _, name := range o.names {
 			if !strings.Contains(name, "*") {
@@ -153,10 +159,28 @@ func present(folder, name string) bool {
 	return err == nil
 }
 
+// notes are what stood in the folders before the kernel could write there.
+func (k *Kernel) notes() notes {
+	k.mu.Lock()
+	noted := k.noted
+	k.mu.Unlock()
+	return noted()
+}
+
+// noteMore adds the folders that a restart shows besides. Of the others it counts how they were at the first start.
+func (k *Kernel) noteMore(p *Plan) {
+	all := noteAll(p, nil)
+	maps.Copy(all, k.notes())
+	k.mu.Lock()
+	k.noted = func() notes { return all }
+	k.mu.Unlock()
+}
+
 // reports say what a kernel leaves behind that concerns others.
 func (k *Kernel) reports() []string {
 	p := k.Plan()
-	before, after := k.noted(), noteAll(p)
+	before := k.notes()
+	after := noteAll(p, before)
 	out := changes(before, after)
 	if l := p.Sandbox.Landlock; l != nil && l.RefuseLinks {
 		out = append(out, unfinished(remnants(appeared(before, after)), p.Folder)...)

@@ -168,6 +168,7 @@ func (k *Kernel) Restart(ctx context.Context) error {
 	}
 	k.record.update(Restarting, plan)
 	terminate(ctx.Done(), l, syscall.SIGTERM, restartGrace)
+	k.noteMore(plan)
 	k.mu.Lock()
 	k.plan = plan
 	k.mu.Unlock()

@@ -39,7 +39,7 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 	}
 	k.connect(p.spec)
 	k.ports = newPorts(k.context, k.say, nil)
-	k.noted = sync.OnceValue(func() notes { return noteAll(p) })
+	k.noted = sync.OnceValue(func() notes { return noteAll(p, nil) })
 	go k.noted()
 	if err := k.begin(ctx); err != nil {
 		k.undo()
@@ -218,7 +218,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 		order.Files = []link.File{{Path: privateConnection, Mode: 0o600, Data: data}}
 	}
 	order.Files = append(order.Files, p.authorities.files...)
-	k.noted()
+	k.notes()
 	order.Terminal = p.spec.Terminal.order()
 	if err := l.link.Start(ctx, order); err != nil {
 		var failed *link.FailedError

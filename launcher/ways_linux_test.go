@@ -1,6 +1,8 @@
 package launcher
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -226,6 +228,36 @@ func TestAnIslandThatIsSwappedBetweenTwoStarts(t *testing.T) {
 			assert.Equal(t, "precious\n", text(t, precious), name)
 		}
 	}
+}
+
+// swapping is a bubblewrap in whose last moment before it builds the view a folder is exchanged for another.
+func swapping(t *testing.T, program, path, other string) string {
+	t.Helper()
+	script := fmt.Sprintf("#!/bin/sh\n/bin/mv %[2]s %[2]s-away && /bin/mv %[3]s %[2]s\nexec %[1]s \"$@\"\n", program, path, other)
+	return write(t, folder(t)+"/bwrap", script, 0o755)
+}
+
+// TestAFolderThatIsSwappedWhileAKernelStarts: a kernel that works in a folder around another's can rename what lies in it, and the link that came with it.
+func TestAFolderThatIsSwappedWhileAKernelStarts(t *testing.T) {
+	around, victim := folder(t), folder(t)
+	write(t, victim+"/key", "secret", 0o644)
+	nb := around + "/part/notebooks"
+	require.NoError(t, os.MkdirAll(nb, 0o755))
+	require.NoError(t, os.MkdirAll(around+"/other", 0o755))
+	require.NoError(t, os.Symlink(victim, around+"/other/notebooks"))
+	require.NoError(t, MakeDefault())
+	var said bytes.Buffer
+	p, err := Spec{Environment: "default", Folder: nb, Command: []string{"/bin/ls"}, Stdout: &said, Raw: true}.Plan()
+	require.NoError(t, err)
+	p.Sandbox.Program = swapping(t, p.Sandbox.Program, around+"/part", around+"/other")
+	k, err := Start(within(t, time.Minute), p)
+	if err == nil {
+		k.Wait()
+	}
+	var failed *ProgramError
+	require.ErrorAs(t, err, &failed, said.String())
+	assert.Equal(t, "islands", failed.Stage)
+	assert.Contains(t, failed.Problem, nb+" is not what was to be shown there")
 }
 
 // TestAnIslandThatIsSwappedWhileKernelsStart swaps by rename, which takes no time, so that every moment of a start is met.

@@ -40,7 +40,7 @@ type Process interface {
 	// Wait returns when all is gone: nil for exit status 0, an *exec.ExitError for another one (128 + signal for a signal).
 	Wait() error
 	Done() <-chan struct{}
-	// Islands are the read-only folders in writable ones, as they were mounted.
+	// Islands are the grants and the read-only folders in them, as they were found before they were mounted.
 	Islands() []Island
 	// Hit says which limit ended the command, or kept it from going on; nil when none is known to have. It may be asked after Done.
 	Hit() *LimitHit

@@ -15,10 +15,10 @@ import (
 // donation owns what is handed to bwrap for its own use: the options, the data of files, the files to copy, the end of
 // the info pipe. bwrap closes each after use, so none reaches the command inside.
 type donation struct {
-	first   int
-	files   []*os.File
-	islands []Island // what the start mounts read-only in writable folders
-	gate    *gate    // holds an option back; nil without limits
+	first int
+	files []*os.File
+	pins  []*pinned // what must stand where it is mounted
+	gate  *gate     // holds an option back; nil without limits
 }
 
 func (d *donation) give(f *os.File) string {
@@ -30,11 +30,15 @@ func (d *donation) close() {
 	for _, f := range d.files {
 		f.Close()
 	}
+	for _, p := range d.pins {
+		p.file.Close()
+	}
 }
 
 // fill prepares every descriptor and returns the reading end of the info pipe and the number of the options' descriptor.
 func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD string, err error) {
 	var faults []error
+	d.pinGrants(plan, &faults)
 	byDescriptor := false
 	for _, m := range plan.Mounts {
 		if m.Island {
@@ -94,17 +98,40 @@ func (d *donation) filter(f *Filter, options []string) ([]string, error) {
 
 // island pins an island and gives it away by its descriptor where bwrap takes one. Where it does not, the inside finds out what was mounted.
 func (d *donation) island(m Mount, byDescriptor bool, faults *[]error) string {
-	p, err := pin(m.Source)
+	p, err := pin(m)
 	if err != nil {
 		*faults = append(*faults, err)
 		return ""
 	}
-	d.islands = append(d.islands, p.Island)
+	d.pins = append(d.pins, p)
 	if byDescriptor {
 		return d.give(p.file)
 	}
-	p.file.Close() // bwrap would pass on what it has no use for
 	return ""
+}
+
+// pinGrants notes what each grant is now: a kernel that works in a folder around it could exchange a part of its path for a link before bwrap gets there.
+func (d *donation) pinGrants(plan *Plan, faults *[]error) {
+	for _, m := range plan.Mounts {
+		if !m.Pinned {
+			continue
+		}
+		p, err := pin(m)
+		if err != nil {
+			*faults = append(*faults, err)
+			continue
+		}
+		d.pins = append(d.pins, p)
+	}
+}
+
+// islands are what was pinned, for whoever looks from inside.
+func (d *donation) islands() []Island {
+	out := make([]Island, len(d.pins))
+	for i, p := range d.pins {
+		out[i] = p.Island
+	}
+	return out
 }
 
 // content is the file that bwrap reads a mount from, nil for an optional one that cannot be had.

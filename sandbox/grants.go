@@ -16,7 +16,7 @@ type grant struct {
 }
 
 func (g grant) mount() Mount {
-	m := Mount{Kind: MountReadOnly, Source: g.target, Target: g.target, Why: "granted for reading"}
+	m := Mount{Kind: MountReadOnly, Source: g.target, Target: g.target, Pinned: true, Why: "granted for reading"}
 	if g.write {
 		m.Kind, m.Why = MountReadWrite, "granted for writing"
 	}

@@ -77,8 +77,15 @@ func (c *linux) isIsland(path string) bool {
 }
 
 // namedIsland takes only what stands directly beneath a grant. A folder on the way could be renamed from inside, and the island with it; and bubblewrap
-// before 0.12 would make a missing folder through whatever stands there by then.
+// before 0.12 would make a missing folder through whatever stands there by then. One that is not there is no fault: a machine's policy names the same folders
+// for everybody.
 func (c *linux) namedIsland(path string, roots []string, lifted map[string]bool) {
+	if e := c.entry(path); filepath.IsAbs(path) && !e.exists() && e.Link == "" && e.Fault == "" {
+		if inAny(filepath.Clean(path), roots) || inAny(e.Resolved, roots) {
+			c.warn("%s does not exist and so is not kept read-only: it can be made and changed from inside", quoted(path))
+		}
+		return
+	}
 	e, ok := c.folder("island", path)
 	if !ok {
 		return
@@ -92,6 +99,8 @@ func (c *linux) namedIsland(path string, roots []string, lifted map[string]bool)
 	switch {
 	case root == "":
 		return // nothing there can be written
+	case lifted[e.Resolved]: // a machine's policy may name the one, and its user the other
+		c.refuse("island", path, e.Resolved, "is granted for writing as well: it can only be one of them")
 	case e.Link != "" || filepath.Dir(e.Resolved) != root:
 		c.refuse("island", path, e.Resolved, "is not a folder directly beneath %s, where alone it can be kept read-only", quoted(root))
 	default:

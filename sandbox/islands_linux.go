@@ -6,51 +6,60 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// IslandError is an island that is no longer what the plan says. The start ends there: something else in its place could be written or read from inside.
+// IslandError is a grant or an island that is no longer what the plan says. The start ends there: something else in its place could be written or read
+// from inside.
 type IslandError struct {
 	Path string
 	Err  error
 }
 
 func (e *IslandError) Error() string {
-	return fmt.Sprintf("the folder %s, which stays read-only, changed between the plan and the start: %v", quoted(e.Path), e.Err)
+	return fmt.Sprintf("%s changed between the plan and the start: %v", quoted(e.Path), e.Err)
 }
 
 func (e *IslandError) Unwrap() error { return e.Err }
 
-// pinned is an island's folder held open, so that nothing can take its place in what bwrap and the inside compare with.
+// pinned is what stands at a path, held open, so that nothing can take its place in what bwrap and the inside compare with.
 type pinned struct {
 	Island
 	file *os.File
 }
 
-// pin opens an island without following any link, and never through another mount's name: what stands there now must be a folder.
-func pin(path string) (*pinned, error) {
-	dir, err := openBeneath(unix.AT_FDCWD, filepath.Dir(path), unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
+// pin opens what a plan shows without following any link. An island must be a folder; a grant can be a file.
+func pin(m Mount) (*pinned, error) {
+	path, kind := m.Source, 0
+	if m.Island {
+		kind = unix.O_DIRECTORY
+	}
+	dir, err := openBeneath(unix.AT_FDCWD, filepath.Dir(path), unix.O_DIRECTORY, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
 	if err != nil {
 		return nil, &IslandError{path, err}
 	}
 	defer unix.Close(dir)
-	fd, err := openBeneath(dir, filepath.Base(path), unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_BENEATH)
+	fd, err := openBeneath(dir, filepath.Base(path), kind, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_BENEATH)
 	if err != nil {
 		return nil, &IslandError{path, err}
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		err = unix.ELOOP // the link itself was opened
+	}
+	if err != nil {
 		return nil, &IslandError{path, errors.Join(err, unix.Close(fd))}
 	}
-	return &pinned{Island{path, uint64(st.Dev), st.Ino}, os.NewFile(uintptr(fd), path)}, nil
+	return &pinned{Island{path, uint64(st.Dev), st.Ino, m.Kind == MountReadWrite}, os.NewFile(uintptr(fd), path)}, nil
 }
 
 // openBeneath is openat2. A kernel before 5.6 has none: there the folders on the way are opened one by one.
-func openBeneath(dir int, path string, resolve uint64) (int, error) {
-	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
+func openBeneath(dir int, path string, kind int, resolve uint64) (int, error) {
+	flags := unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW | kind
 	for {
-		fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: flags, Resolve: resolve})
+		fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: uint64(flags), Resolve: resolve})
 		switch {
 		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
 		case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM):
@@ -62,7 +71,7 @@ func openBeneath(dir int, path string, resolve uint64) (int, error) {
 }
 
 func openSteps(dir int, path string, flags int) (int, error) {
-	at := dir
+	at, names := dir, strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	if filepath.IsAbs(path) {
 		root, err := unix.Open("/", flags, 0)
 		if err != nil {
@@ -70,11 +79,12 @@ func openSteps(dir int, path string, flags int) (int, error) {
 		}
 		at = root
 	}
-	for _, name := range bytes.Split([]byte(path), []byte("/")) {
-		if len(name) == 0 {
-			continue
+	for i, name := range names {
+		way := flags
+		if i < len(names)-1 {
+			way |= unix.O_DIRECTORY
 		}
-		next, err := unix.Openat(at, string(name), flags, 0)
+		next, err := unix.Openat(at, name, way, 0)
 		if at != dir {
 			unix.Close(at)
 		}

@@ -40,19 +40,22 @@ func TestAnIslandCannotBeChangedFromInside(t *testing.T) {
 	assert.Equal(t, "ok\n", w.inside("create", git+"/made"), "the line that lifts it")
 }
 
-func TestAStartTellsWhichFoldersItMounted(t *testing.T) {
+func TestAStartTellsWhatMustStandWhere(t *testing.T) {
 	w := withIsland(t)
+	file := w.base + "/table"
+	w.write(file, "1\n")
+	w.policy.Read = []string{file}
 	require.NoError(t, os.Mkdir(w.work+"/venv", 0o755))
 	p, err := Default().Start(t.Context(), w.plan(), Command{Argv: []string{HelperTarget, "probe", "exit"}})
 	require.NoError(t, err)
 	require.NoError(t, p.Wait())
 	var want []Island
-	for _, path := range []string{w.work + "/.git", w.work + "/venv"} {
+	for _, path := range []string{w.work, file, w.work + "/.git", w.work + "/venv"} {
 		id, _, ok := identity(path)
 		require.True(t, ok)
-		want = append(want, Island{path, id.dev, id.ino})
+		want = append(want, Island{path, id.dev, id.ino, path == w.work})
 	}
-	assert.Equal(t, want, p.Islands())
+	assert.ElementsMatch(t, want, p.Islands())
 }
 
 func TestNoDescriptorOfAnIslandStaysInside(t *testing.T) {
@@ -121,6 +124,44 @@ func TestAnIslandBelowALinkEndsTheStart(t *testing.T) {
 	_, err := Default().Start(t.Context(), plan, Command{Argv: []string{HelperTarget, "probe", "exit"}})
 	var e *IslandError
 	require.ErrorAs(t, err, &e)
+}
+
+// TestAGrantBelowALinkEndsTheStart: another kernel, which works in a folder around the grant, has put a link in the place of a part of its path.
+func TestAGrantBelowALinkEndsTheStart(t *testing.T) {
+	for _, use := range []string{"folder", "read", "write"} {
+		w := newWorld(t)
+		granted := w.base + "/around/part/granted"
+		w.write(granted+"/file", "")
+		switch use {
+		case "folder":
+			w.policy.Folder = granted
+		case "read":
+			w.policy.Read = []string{granted}
+		case "write":
+			w.policy.Write = []string{granted}
+		}
+		plan := w.plan()
+		p, err := Default().Start(t.Context(), plan, Command{Argv: []string{HelperTarget, "probe", "exit"}})
+		require.NoError(t, err, "the control")
+		require.NoError(t, p.Wait())
+		require.NoError(t, os.Rename(w.base+"/around/part", w.base+"/around/away"))
+		require.NoError(t, os.MkdirAll(w.base+"/around/part", 0o755))
+		require.NoError(t, os.Symlink(w.home, granted))
+		_, err = Default().Start(t.Context(), plan, Command{Argv: []string{HelperTarget, "probe", "exit"}})
+		var e *IslandError
+		if assert.ErrorAs(t, err, &e, use) {
+			assert.Equal(t, granted, e.Path)
+		}
+	}
+}
+
+func TestWhatIsCoveredInsideIsNotLookedForThere(t *testing.T) {
+	w := newWorld(t)
+	w.write(w.base+"/data/file", "")
+	w.policy.Read, w.policy.Hide = []string{w.base + "/data"}, []string{w.base + "/data"}
+	for _, m := range w.plan().Mounts {
+		assert.False(t, m.Pinned && m.Target == w.base+"/data", m)
+	}
 }
 
 // TestAnIslandThatIsSwappedWhileItIsMounted plays another kernel of the same folder, which puts links to folders of the host where the island is, between
@@ -230,6 +271,9 @@ func probeIsland([]string) int {
 		return 1
 	}
 	for _, i := range islands {
+		if i.Writable {
+			continue
+		}
 		fd, err := unix.Open(i.Path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
 		var st unix.Stat_t
 		var fs unix.Statfs_t

@@ -49,14 +49,34 @@ func TestOnlyTheOutermostGrantHasIslands(t *testing.T) {
 
 func TestFoldersThatThePolicyNamesAsIslands(t *testing.T) {
 	f := machine("/w", "/w/conda", "/w/a/env", "/w/l=>/w/real", "/elsewhere").with("/w/file!")
+	f.Paths["/w/astray"] = Entry{Kind: EntryMissing, Resolved: "/w/nowhere", Link: "nowhere"}
+	f.Paths["/closed"] = Entry{Kind: EntryMissing, Resolved: "/closed", Fault: "permission denied"}
 	plan := compile(t, Policy{Folder: "/w", Islands: []string{"/w/conda", "/elsewhere"}}, f)
 	assert.Contains(t, text(plan), "--bind /w /w --ro-bind-fd @/w/conda /w/conda --remount-ro")
 	for path, says := range map[string]string{
-		"/w/a/env": "not a folder directly beneath /w", "/w/l": "not a folder directly beneath /w", "/w/file": "is not a folder", "/gone": "does not exist", "rel": "absolute",
+		"/w/a/env": "not a folder directly beneath /w", "/w/l": "not a folder directly beneath /w", "/w/file": "is not a folder", "/w/astray": "does not exist", "/closed": "cannot be looked at", "rel": "absolute",
 	} {
 		_, err := Compile(Policy{Folder: "/w", Islands: []string{path}}, f)
 		assert.ErrorContains(t, err, says)
 	}
+}
+
+func TestAnIslandThatThePolicyNamesIsNotLiftedByAGrant(t *testing.T) {
+	f := machine("/w", "/w/conda")
+	compile(t, Policy{Folder: "/w", Islands: []string{"/w/conda"}}, f)
+	for _, p := range []Policy{{Folder: "/w", Write: []string{"/w/conda"}}, {Write: []string{"/w/conda"}}, {Folder: "/w/conda"}} {
+		p.Islands = []string{"/w/conda"}
+		_, err := Compile(p, f)
+		assert.ErrorContains(t, err, "island /w/conda is granted for writing as well")
+	}
+}
+
+func TestAnIslandThatIsNotThereIsLeftOut(t *testing.T) {
+	f := machine("/w", "/w/conda")
+	plan := compile(t, Policy{Folder: "/w", Islands: []string{"/w/conda", "/w/gone", "/gone"}}, f)
+	assert.Contains(t, text(plan), "@/w/conda /w/conda", "the others are kept")
+	assert.NotContains(t, text(plan), "gone")
+	assert.Equal(t, []string{"/w/gone does not exist and so is not kept read-only: it can be made and changed from inside"}, plan.Warnings)
 }
 
 func TestWhatTheHostRunsMayLieOnAnIsland(t *testing.T) {

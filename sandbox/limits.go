@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -11,6 +12,8 @@ const (
 	leastMemory = Size(32 << 20)
 	// leastCPUs is the shortest share that the scheduler takes: 1 ms of every 100.
 	leastCPUs = 0.01
+	// most are above what any machine has, and within what a group can be told.
+	mostProcesses, mostCPUs = 1 << 22, 1 << 16
 	// ownTasks is how many tasks the sandbox itself may have, which count for every tier: bubblewrap is one, process 1 inside has seven to nine.
 	ownTasks = 16
 )
@@ -34,23 +37,25 @@ func (l Limits) limits() []limit {
 		{name: "cpus", controller: "cpu", unbounded: "CPU time is not bounded"},
 	}
 	if l.Memory != 0 {
-		out[0].value, out[0].fault = l.Memory.String(), unfit(float64(l.Memory), float64(leastMemory), leastMemory.String())
+		out[0].value, out[0].fault = l.Memory.String(), unfit(float64(l.Memory), float64(leastMemory), math.MaxInt64, leastMemory.String())
 	}
 	if l.Processes != 0 {
-		out[1].value, out[1].fault = strconv.Itoa(l.Processes), unfit(float64(l.Processes), 1, "1")
+		out[1].value, out[1].fault = strconv.Itoa(l.Processes), unfit(float64(l.Processes), 1, mostProcesses, "1")
 	}
 	if l.CPUs != 0 {
-		out[2].value, out[2].fault = strconv.FormatFloat(l.CPUs, 'g', -1, 64), unfit(l.CPUs, leastCPUs, "0.01")
+		out[2].value, out[2].fault = strconv.FormatFloat(l.CPUs, 'g', -1, 64), unfit(l.CPUs, leastCPUs, mostCPUs, "0.01")
 	}
 	return out
 }
 
-func unfit(value, least float64, said string) string {
+func unfit(value, least, most float64, said string) string {
 	switch {
 	case !(value > 0): // also what is no number
 		return "is not positive"
 	case value < least:
 		return "is less than " + said + ", with which nothing could start"
+	case value > most:
+		return "is more than any machine has: leave it out for no limit"
 	}
 	return ""
 }

@@ -101,15 +101,17 @@ func TestLimitsAreHeldTogether(t *testing.T) {
 
 func TestLimitsThatMakeNoSense(t *testing.T) {
 	for want, l := range map[string]Limits{
-		"limits.memory: -1 is not positive":                                       {Memory: -1},
-		"limits.memory: 1MiB is less than 32MiB, with which nothing could start":  {Memory: 1 << 20},
-		"limits.processes: -3 is not positive":                                    {Processes: -3},
-		"limits.cpus: -0.5 is not positive":                                       {CPUs: -0.5},
-		"limits.cpus: NaN is not positive":                                        {CPUs: math.NaN()},
-		"limits.cpus: 0.001 is less than 0.01, with which nothing could start":    {CPUs: 0.001},
-		"limits.tmp: -1 is not positive\nlimits.shm: -2 is not positive":          {Tmp: -1, Shm: -2},
-		"limits.memory: -1 is not positive\nlimits.processes: -1 is not positive": {Memory: -1, Processes: -1},
-		"limits.memory: 31MiB is less than 32MiB, with which nothing could start": {Memory: 31 << 20},
+		"limits.memory: -1 is not positive":                                                 {Memory: -1},
+		"limits.processes: 4194305 is more than any machine has: leave it out for no limit": {Processes: 1<<22 + 1},
+		"limits.cpus: 1e+09 is more than any machine has: leave it out for no limit":        {CPUs: 1e9},
+		"limits.memory: 1MiB is less than 32MiB, with which nothing could start":            {Memory: 1 << 20},
+		"limits.processes: -3 is not positive":                                              {Processes: -3},
+		"limits.cpus: -0.5 is not positive":                                                 {CPUs: -0.5},
+		"limits.cpus: NaN is not positive":                                                  {CPUs: math.NaN()},
+		"limits.cpus: 0.001 is less than 0.01, with which nothing could start":              {CPUs: 0.001},
+		"limits.tmp: -1 is not positive\nlimits.shm: -2 is not positive":                    {Tmp: -1, Shm: -2},
+		"limits.memory: -1 is not positive\nlimits.processes: -1 is not positive":           {Memory: -1, Processes: -1},
+		"limits.memory: 31MiB is less than 32MiB, with which nothing could start":           {Memory: 31 << 20},
 	} {
 		l.BestEffort = true // does not make sense of what makes none
 		_, err := Compile(Policy{Limits: l}, machine())

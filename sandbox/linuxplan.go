@@ -51,6 +51,7 @@ func compileLinux(p Policy, f Facts) (*Plan, error) {
 	c.maskProject()
 	c.maskOwn()
 	c.plan.Mounts = append(append(c.plan.Mounts, trees...), c.covers...)
+	c.unpinCovered()
 	c.seal()
 	c.refuseBelowWritable()
 	c.refuseZeroBytes()

@@ -24,6 +24,18 @@ func (c *linux) refuseBelowWritable() {
 	}
 }
 
+// unpinCovered leaves alone what cannot be seen from inside, since something else is mounted over it.
+func (c *linux) unpinCovered() {
+	for i := range c.plan.Mounts {
+		m := &c.plan.Mounts[i]
+		for _, later := range c.plan.Mounts[i+1:] {
+			if m.Pinned && later.Kind != MountLink && later.Kind != MountSeal && within(m.Target, later.Target) {
+				m.Pinned = false
+			}
+		}
+	}
+}
+
 // refuseZeroBytes guards the option list, whose parts end in a zero byte.
 func (c *linux) refuseZeroBytes() {
 	for _, m := range c.plan.Mounts {

@@ -57,6 +57,7 @@ type Mount struct {
 	Mode     uint32    `json:"mode,omitempty"`
 	Optional bool      `json:"optional,omitempty"` // a copy whose source is gone or closed to us when the plan starts is left out
 	Island   bool      `json:"island,omitempty"`   // a read-only folder inside a writable one: opened without following links, and checked from inside
+	Pinned   bool      `json:"-"`                  // a grant, whose place others may write: opened without following links, and checked from inside
 	Data     []byte    `json:"-"`
 	Why      string    `json:"why"`
 }

@@ -41,7 +41,7 @@ func start(ctx context.Context, plan *Plan, c Command) (Process, error) {
 		return nil, errors.Join(err, left)
 	}
 	p := newProcess(info, g)
-	p.islands = d.islands
+	p.islands = d.islands()
 	cmd := exec.CommandContext(ctx, plan.Program)
 	cmd.Args = append(append(append([]string{"bwrap"}, g.options(d)...), "--args", argsFD, "--"), c.Argv...)
 	cmd.Env, cmd.Dir = []string{}, "/"

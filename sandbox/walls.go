@@ -46,11 +46,12 @@ type Rlimit struct {
 	Value uint64 `json:"value"`
 }
 
-// Island is a folder that was mounted read-only inside a writable one. Whoever starts the command checks from inside that this very folder stands at
-// Path, read-only: the path could have been swapped on the way.
+// Island is what must stand at Path inside: a grant, or a folder that was mounted read-only in a writable one. Whoever starts the command checks that from
+// inside: a part of the path could have been swapped on the way.
 type Island struct {
 	Path     string
 	Dev, Ino uint64
+	Writable bool // otherwise it must be read-only
 }
 
 // LimitHit says which limit the command ran into.

@@ -10,12 +10,12 @@ import (
 	"github.com/kernel-launch/kernel-launch/internal/link"
 )
 
-// checkIslands makes sure that every island stands where it should: whoever can write the folder around it may have swapped a part of its path
-// between the look from outside and the mount.
+// checkIslands makes sure that every grant and every island stands where it should: whoever can write the folder around it may have swapped a part of its
+// path between the look from outside and the mount.
 func checkIslands(islands []link.Island) error {
 	for _, i := range islands {
 		if err := checkIsland(i); err != nil {
-			return fmt.Errorf("%s should be protected, but %w", i.Path, err)
+			return fmt.Errorf("%s is not what was to be shown there: %w", i.Path, err)
 		}
 	}
 	return nil
@@ -37,6 +37,9 @@ func checkIsland(i link.Island) error {
 	}
 	if stat.Dev != i.Dev || stat.Ino != i.Ino {
 		return fmt.Errorf("something else stands there: device %d and inode %d, not %d and %d", stat.Dev, stat.Ino, i.Dev, i.Ino)
+	}
+	if i.Writable {
+		return nil
 	}
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err != nil {

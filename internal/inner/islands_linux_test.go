@@ -37,6 +37,8 @@ func TestIslandsAreCheckedFromInside(t *testing.T) {
 	git, file := island(t, dir+"/.git"), island(t, dir+"/other/file")
 	other := island(t, dir+"/other/.git")
 	moved, away, number := git, git, git
+	grant := island(t, dir)
+	grant.Writable = true
 	moved.Path, number.Ino, away.Dev = dir+"/other/.git", git.Ino+1, git.Dev+1
 	mounts := []string{"--bind", dir, dir}
 	for _, i := range []string{"/.git", "/other/.git", "/other/file", "/deep/er/.venv"} {
@@ -49,10 +51,12 @@ func TestIslandsAreCheckedFromInside(t *testing.T) {
 		says    string
 	}{
 		"as they should be":  {mounts, []link.Island{git, other, file, island(t, dir+"/deep/er/.venv")}, ""},
-		"another folder":     {mounts, []link.Island{git, moved}, dir + "/other/.git should be protected, but something else stands there"},
+		"another folder":     {mounts, []link.Island{git, moved}, dir + "/other/.git is not what was to be shown there: something else stands there"},
+		"a grant":            {open, []link.Island{grant}, ""},
+		"another grant":      {[]string{"--bind", dir + "/other", dir}, []link.Island{grant}, dir + " is not what was to be shown there: something else stands there"},
 		"another inode":      {mounts, []link.Island{number}, "something else stands there"},
 		"another device":     {mounts, []link.Island{away}, "something else stands there"},
-		"no mount":           {open, []link.Island{git}, dir + "/.git should be protected, but it can be written"},
+		"no mount":           {open, []link.Island{git}, dir + "/.git is not what was to be shown there: it can be written"},
 		"no mount of a file": {open, []link.Island{file}, "it can be written"},
 		"a link on the way":  {mounts, []link.Island{{Path: dir + "/way/.git", Dev: other.Dev, Ino: other.Ino}}, `a link in its path leads to "` + dir + "/other/.git"},
 		"a link at its end":  {mounts, []link.Island{{Path: dir + "/swapped", Dev: other.Dev, Ino: other.Ino}}, "something else stands there"},

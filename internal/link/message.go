@@ -89,11 +89,12 @@ type Rlimit struct {
 	Value uint64 `json:"value"`
 }
 
-// Island is a folder that must stand at Path, read-only.
+// Island is what must stand at Path.
 type Island struct {
-	Path string `json:"path"`
-	Dev  uint64 `json:"dev"`
-	Ino  uint64 `json:"ino"`
+	Path     string `json:"path"`
+	Dev      uint64 `json:"dev"`
+	Ino      uint64 `json:"ino"`
+	Writable bool   `json:"writable,omitempty"` // otherwise it must be read-only; an older inside refuses what need not be
 }
 
 // Terminal is the size of a terminal in characters.

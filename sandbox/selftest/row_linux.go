@@ -48,6 +48,9 @@ func shown(w want, o probe.Outcome) string {
 	if !o.Did || w.ok == nil || o.Detail == "" {
 		return o.String()
 	}
+	if w.brief != nil {
+		return "did: " + w.brief(o.Detail)
+	}
 	const longest = 60
 	if d := o.Detail; len(d) > longest {
 		return "did: " + strconv.Quote(d[:longest]) + "…"

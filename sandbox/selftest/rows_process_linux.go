@@ -34,8 +34,8 @@ func (h *host) processRows() []row {
 		{number: 59, name: "raise the priority", call: do("priority", -5), control: control(in(probe.Process, do("priority", 1))), inside: fails("EACCES", "EPERM")},
 		{number: 59, name: "raise a limit", call: in(probe.Process, do("limit files", 1)), control: control(in(probe.Process, do("limit files", -1))), inside: fails("EPERM")},
 		{number: 74, name: "find a descriptor of the launcher", call: do("descriptors"), outside: holdsWord("3"), inside: says("0 1 2"), quick: true},
-		{number: 75, name: "find the launcher's variables", call: do("variables"), outside: holdsWord(secret), inside: finds("PWD alone", onlyFolder), quick: true},
-		{number: 76, name: "read the variables of process 1", call: at("read", "/proc/1/environ"), control: control(at("read", "/proc/self/environ")), outside: holdsWord(secret), inside: finds("PWD alone", onlyFolder), quick: true},
+		{number: 75, name: "find the launcher's variables", call: do("variables"), outside: holdsWord(secret).counted(), inside: finds("PWD alone", onlyFolder).counted(), quick: true},
+		{number: 76, name: "read the variables of process 1", call: at("read", "/proc/1/environ"), control: control(at("read", "/proc/self/environ")), outside: holdsWord(secret).counted(), inside: finds("PWD alone", onlyFolder).counted(), quick: true},
 		{number: 77, name: "read the command line of process 1", call: at("read", "/proc/1/cmdline"), control: control(at("read", "/proc/self/cmdline")), outside: holdsWord(probe.Word), inside: says(sandbox.HelperTarget + "\x00" + probe.Word + "\x00")},
 	}
 }

@@ -107,6 +107,24 @@ func TestWithoutAControlNothingIsShown(t *testing.T) {
 	assert.False(t, r.judge(probe.Outcome{Did: true}, probe.Outcome{Error: "EPERM"}).OK, "another error is another wall")
 }
 
+func TestTheCallersVariablesAreNotShown(t *testing.T) {
+	judged := 0
+	for _, r := range (&host{}).processRows() {
+		if r.number != 75 && r.number != 76 {
+			continue
+		}
+		found := probe.Outcome{Did: true, Detail: "A_TOKEN=hush\nB=" + secret + "\n"}
+		row := r.judge(found, probe.Outcome{Did: true, Detail: "PWD=/nb"})
+		assert.True(t, row.OK, row)
+		assert.Equal(t, "did: variables: 2", row.Control)
+		row = r.judge(found, found)
+		assert.False(t, row.OK, row)
+		assert.NotContains(t, row.Control+row.Inside+row.Why, "hush")
+		judged++
+	}
+	assert.Equal(t, 2, judged)
+}
+
 func TestTheBoundedSelfTestIsShort(t *testing.T) {
 	begin := time.Now()
 	report, err := Quick(t.Context(), sandbox.Default(), self(t))

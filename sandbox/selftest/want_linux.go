@@ -10,8 +10,9 @@ import (
 
 // want is what an attempt should come to. The zero value is that it works.
 type want struct {
-	text string
-	ok   func(probe.Outcome) bool
+	text  string
+	ok    func(probe.Outcome) bool
+	brief func(detail string) string // what may be shown of what was found; nil: its beginning
 }
 
 func (w want) holds(o probe.Outcome) bool {
@@ -30,21 +31,29 @@ func (w want) String() string {
 
 // fails wants one of the errors.
 func fails(names ...string) want {
-	return want{strings.Join(names, " or "), func(o probe.Outcome) bool { return !o.Did && slices.Contains(names, o.Error) }}
+	return want{text: strings.Join(names, " or "), ok: func(o probe.Outcome) bool { return !o.Did && slices.Contains(names, o.Error) }}
 }
 
 // eitherWay wants success or one of the errors: the kernel itself may refuse this user.
 func eitherWay(names ...string) want {
-	return want{"did or " + strings.Join(names, " or "), func(o probe.Outcome) bool { return o.Did || slices.Contains(names, o.Error) }}
+	return want{text: "did or " + strings.Join(names, " or "), ok: func(o probe.Outcome) bool { return o.Did || slices.Contains(names, o.Error) }}
 }
 
 // finds wants success and something of what was found.
 func finds(text string, ok func(string) bool) want {
-	return want{text, func(o probe.Outcome) bool { return o.Did && ok(o.Detail) }}
+	return want{text: text, ok: func(o probe.Outcome) bool { return o.Did && ok(o.Detail) }}
 }
 
 func says(detail string) want {
 	return finds(strconv.Quote(detail), func(s string) bool { return s == detail })
+}
+
+// counted shows how many variables were found instead of them: the caller's hold secrets.
+func (w want) counted() want {
+	w.brief = func(environ string) string {
+		return "variables: " + strconv.Itoa(len(strings.FieldsFunc(environ, func(r rune) bool { return r == 0 || r == '\n' })))
+	}
+	return w
 }
 
 func holdsWord(word string) want {
