@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/internal/probe"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 	"github.com/kernel-launch/kernel-launch/sandbox/selftest"
 )
@@ -22,7 +23,7 @@ import (
 // attempts makes calls through a launcher, as the program that it starts, and returns what they came to and what the launcher had planned.
 func attempts(t *testing.T, s Spec, calls ...probe.Call) ([]probe.Outcome, *sandbox.Plan) {
 	t.Helper()
-	var out, said safe
+	var out, said witness.Output
 	s.Command, s.Stdout, s.Stderr = []string{sandbox.HelperTarget, probe.Word, probe.Text(calls...)}, &out, &said
 	k := launch(t, s)
 	require.Zero(t, k.Wait().Code, "%s%s", out.String(), said.String())

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // oneCase is a row of testdata/cases/sandbox.json or sandbox-platforms.json that needs a launcher. What depends on input.kind stays raw.
@@ -188,7 +190,7 @@ func workloadCase(t *testing.T, row oneCase) {
 	t.Cleanup(func() { os.Remove(theirs) })
 	s := Spec{Folder: folder(t), Overrides: Overrides{Network: in.Network}}
 	script := write(t, s.Folder+"/working.py", working, 0o644)
-	var out safe
+	var out witness.Output
 	s.Command, s.Stdout, s.Stderr = []string{systemPython, "-I", script}, &out, &out
 	require.Zero(t, launch(t, s).Wait().Code, out.String())
 	got := as[struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // other is a process of TestMain's.
@@ -51,7 +51,7 @@ func TestAKilledLauncherLeavesNothing(t *testing.T) {
 	run, env := runtimeDir(t)
 	mounts := hostMounts(t)
 	for range 5 {
-		var all []proctree.Process
+		var all []witness.Process
 		var ports []string
 		var launchers []*other
 		for range 4 {
@@ -152,5 +152,5 @@ func TestALauncherEndsWithItsParent(t *testing.T) {
 	all := tree(t, pid)
 	require.GreaterOrEqual(t, len(all), 5)
 	require.NoError(t, server.cmd.Process.Kill())
-	require.Empty(t, proctree.Wait(all, parentPoll+stopGrace+3*time.Second))
+	require.Empty(t, witness.Wait(all, parentPoll+stopGrace+3*time.Second))
 }

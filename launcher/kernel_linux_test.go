@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -98,33 +97,15 @@ func TestWhatAFolderHoldsDeepInsideIsTold(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "b", "one"), nil, 0o600))
 	require.NoError(t, os.Link(filepath.Join(dir, "a", "b", "one"), filepath.Join(folder(t), "other")))
-	said := &shared{}
+	said := &witness.Output{}
 	launch(t, Spec{Folder: dir, Stderr: said})
 	require.Eventually(t, func() bool { return strings.Contains(said.String(), "another name elsewhere") }, 20*time.Second, 10*time.Millisecond)
 	assert.Contains(t, said.String(), "kernel-launch: ")
 }
 
-// shared collects what several goroutines write.
-type shared struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 func TestStopAsksFirst(t *testing.T) {
 	t.Parallel()
-	var out safe
+	var out witness.Output
 	k := launch(t, Spec{Stdout: &out, Command: []string{
 		systemPython, "-uISc",
 		"import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: (print('saved'), sys.exit(3)))\nprint('ready')\ntime.sleep(60)",
@@ -141,7 +122,7 @@ func TestAKernelThatDoesNotWantToStopHasFiveSeconds(t *testing.T) {
 	for name, ctx := range map[string]context.Context{"all of them": context.Background(), "or what ctx has": within(t, 4*time.Second)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var out safe
+			var out witness.Output
 			k := launch(t, Spec{Stdout: &out, Command: []string{
 				systemPython, "-uISc",
 				"import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready')\ntime.sleep(60)",
@@ -159,7 +140,7 @@ func TestAKernelThatDoesNotWantToStopHasFiveSeconds(t *testing.T) {
 }
 
 func TestKillDoesNotAsk(t *testing.T) {
-	var out safe
+	var out witness.Output
 	k := launch(t, Spec{Stdout: &out, Command: []string{systemPython, "-uISc", daemon + "print('ready')\ntime.sleep(60)"}})
 	requireSays(t, &out, "ready")
 	all := tree(t, os.Getpid())[1:]
@@ -196,7 +177,7 @@ func TestAProgramThatCannotBeStarted(t *testing.T) {
 		assert.Equal(t, c.program, failed.Command)
 		assert.Contains(t, err.Error(), c.problem)
 	}
-	assert.Empty(t, proctree.Living(tree(t, os.Getpid())[1:]), "the sandboxes ended with it")
+	assert.Empty(t, witness.Living(tree(t, os.Getpid())[1:]), "the sandboxes ended with it")
 }
 
 func TestACommandsStatusAndSignalArePassedOn(t *testing.T) {

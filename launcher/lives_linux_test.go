@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kernel-launch/kernel-launch/internal/probe"
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
@@ -38,7 +38,7 @@ func holdAndWait(ctx context.Context) error {
 type watched struct{ pid, fd int }
 
 // watch opens the processes below a launcher, itself first: bwrap, process 1, and what that has started.
-func watch(launcher int, all []proctree.Process) (out []watched, err error) {
+func watch(launcher int, all []witness.Process) (out []watched, err error) {
 	for _, p := range all {
 		fd, err := unix.PidfdOpen(p.PID, 0)
 		if errors.Is(err, unix.ESRCH) && p.PID != launcher {

@@ -1,37 +1,19 @@
 package launcher
 
 import (
-	"bytes"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
-// safe is a buffer that two goroutines may use.
-type safe struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safe) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safe) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 func TestOutputIsPassedOnByLinesWithoutControlCharacters(t *testing.T) {
-	var w safe
+	var w witness.Output
 	o := newOutput(&w, newTail(1<<10))
 	io.WriteString(o, "seen \x1b]0;title\x07 end\nhalf")
 	io.WriteString(o, " a line\r\nlast")
@@ -40,7 +22,7 @@ func TestOutputIsPassedOnByLinesWithoutControlCharacters(t *testing.T) {
 }
 
 func TestOutputIsBoundedAndSaysWhatItLeftOut(t *testing.T) {
-	var w safe
+	var w witness.Output
 	o := newOutput(&w, newTail(64))
 	now := time.Unix(0, 0)
 	o.now = func() time.Time { return now }
@@ -54,8 +36,8 @@ func TestOutputIsBoundedAndSaysWhatItLeftOut(t *testing.T) {
 	now = now.Add(time.Second)
 	io.WriteString(o, "after\n")
 	require.NoError(t, o.Close())
-	assert.Less(t, w.b.Len(), outputBurst+outputRate)
-	assert.Greater(t, w.b.Len(), outputBurst/2)
+	assert.Less(t, len(w.String()), outputBurst+outputRate)
+	assert.Greater(t, len(w.String()), outputBurst/2)
 	assert.Contains(t, w.String(), "bytes of the kernel's own output were left out here\nafter\n")
 	assert.True(t, strings.HasSuffix(o.tail.String(), "after\n"), "the tail has the end, whatever was left out")
 }
@@ -79,7 +61,7 @@ func TestOutputNeverWaitsForItsDestination(t *testing.T) {
 }
 
 func TestALineWithoutEndIsCut(t *testing.T) {
-	var w safe
+	var w witness.Output
 	o := newOutput(&w, newTail(64))
 	for range 100 {
 		io.WriteString(o, strings.Repeat("x", 1<<10))

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/internal/config"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
@@ -228,7 +229,7 @@ func TestAPortOfTheMachineThatIsTaken(t *testing.T) {
 	assert.Equal(t, CauseTaken, fault.Cause)
 	assert.Contains(t, err.Error(), fmt.Sprintf("port %d of this machine cannot be had: bind: address already in use", port))
 
-	var said safe
+	var said witness.Output
 	cfg := with(func(c *Config) { c.Sandbox.Publish = []config.Publish{{HostPort: uint16(port), Port: uint16(port)}} })
 	k := launch(t, Spec{Config: cfg, Stderr: &said, Command: []string{"/bin/sleep", "300"}})
 	assert.Contains(t, said.String(), err.Error(), "a configuration names it for every kernel")

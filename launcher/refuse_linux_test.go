@@ -18,14 +18,7 @@ import (
 
 func planned(t *testing.T, s Spec) (*Plan, error) {
 	t.Helper()
-	require.NoError(t, MakeDefault())
-	if s.Environment == "" {
-		s.Environment = "default"
-	}
-	if s.Folder == "" {
-		s.Folder = folder(t)
-	}
-	return s.Plan()
+	return ordinary(t, s).Plan()
 }
 
 func TestUnusableConnectionFiles(t *testing.T) {

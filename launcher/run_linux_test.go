@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // noise are bytes that no filter leaves alone, the same every time.
@@ -42,7 +44,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestWithoutInputThereIsNothingToRead(t *testing.T) {
-	var out safe
+	var out witness.Output
 	k := launch(t, Spec{Raw: true, Stdout: &out, Command: []string{"sh", "-c", "cat; readlink /proc/self/fd/0"}})
 	require.Zero(t, k.Wait().Code)
 	assert.Equal(t, "/dev/null\n", out.String())
@@ -72,7 +74,7 @@ func TestAKillDoesNotWaitForAReader(t *testing.T) {
 }
 
 func TestWhoeverWritesIsToldThatNobodyReads(t *testing.T) {
-	var errors safe
+	var errors witness.Output
 	k := launch(t, Spec{Raw: true, Stderr: &errors, Stdout: writerFunc(func([]byte) (int, error) { return 0, io.ErrClosedPipe }), Command: []string{
 		"sh", "-c", "yes; echo status $? >&2",
 	}})
@@ -82,7 +84,7 @@ func TestWhoeverWritesIsToldThatNobodyReads(t *testing.T) {
 
 func TestRawOutputIsNotFiltered(t *testing.T) {
 	const text = "\x1b[2J\x07\x00no line end"
-	var raw, safely safe
+	var raw, safely witness.Output
 	for _, s := range []Spec{{Raw: true, Stdout: &raw}, {Stdout: &safely}} {
 		s.Command = []string{"sh", "-c", "printf '\\033[2J\\007\\000no line end'"}
 		require.Zero(t, launch(t, s).Wait().Code)
@@ -92,7 +94,7 @@ func TestRawOutputIsNotFiltered(t *testing.T) {
 }
 
 func TestADenialIsSaidBesideTheCommandsOwnErrors(t *testing.T) {
-	var errors safe
+	var errors witness.Output
 	k := launch(t, Spec{Raw: true, Stderr: &errors, Command: []string{
 		systemPython, "-ISc", "import urllib.request as u, sys\ntry: u.urlopen('http://nowhere.test/')\nexcept Exception as e: print('failed', file=sys.stderr)",
 	}})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/envs"
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -65,7 +65,8 @@ func launch(t testing.TB, s Spec) *Kernel {
 	return k
 }
 
-func try(t testing.TB, s Spec) (*Kernel, error) {
+// ordinary is s in the environment "default" and a folder of its own, unless it says another.
+func ordinary(t testing.TB, s Spec) Spec {
 	t.Helper()
 	require.NoError(t, MakeDefault())
 	if s.Environment == "" {
@@ -74,7 +75,12 @@ func try(t testing.TB, s Spec) (*Kernel, error) {
 	if s.Folder == "" {
 		s.Folder = folder(t)
 	}
-	return Launch(within(t, time.Minute), s)
+	return s
+}
+
+func try(t testing.TB, s Spec) (*Kernel, error) {
+	t.Helper()
+	return Launch(within(t, time.Minute), ordinary(t, s))
 }
 
 // dial is a client of a kernel that has answered.
@@ -105,22 +111,22 @@ func cell(t testing.TB, c *jupyter.Client, code string) (string, *jupyter.Except
 // python runs code as a command of its own inside, which takes a tenth of a kernel's time, and returns what it printed.
 func python(t testing.TB, s Spec, code string) (string, Exit) {
 	t.Helper()
-	var out safe
+	var out witness.Output
 	s.Command, s.Stdout, s.Stderr = []string{systemPython, "-I", "-S", "-c", code}, &out, &out
 	exit := launch(t, s).Wait()
 	return strings.TrimSpace(out.String()), exit
 }
 
 // tree is a process and everything below it.
-func tree(t testing.TB, root int) []proctree.Process {
+func tree(t testing.TB, root int) []witness.Process {
 	t.Helper()
-	all, err := proctree.Below(root)
+	all, err := witness.Below(root)
 	require.NoError(t, err)
 	return all
 }
 
 // requireGone allows the second that a client gives.
-func requireGone(t testing.TB, all []proctree.Process) {
+func requireGone(t testing.TB, all []witness.Process) {
 	t.Helper()
-	require.Empty(t, proctree.Wait(all, time.Second))
+	require.Empty(t, witness.Wait(all, time.Second))
 }

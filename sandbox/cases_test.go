@@ -35,15 +35,21 @@ type planCase struct {
 	}
 }
 
+// caseRows are the rows of a file in testdata/cases.
+func caseRows[T any](t *testing.T, file string) (rows []T) {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/cases/" + file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &rows))
+	require.NotEmpty(t, rows)
+	return rows
+}
+
 const planKind = "policy_to_argv"
 
 func TestPlanCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/sandbox.json")
-	require.NoError(t, err)
-	var rows []planCase
-	require.NoError(t, json.Unmarshal(data, &rows))
 	ran := 0
-	for _, row := range rows {
+	for _, row := range caseRows[planCase](t, "sandbox.json") {
 		if row.Input.Kind != planKind {
 			continue
 		}

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,12 +107,8 @@ type probeCase struct {
 }
 
 func TestProbeCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/sandbox.json")
-	require.NoError(t, err)
-	var rows []probeCase
-	require.NoError(t, json.Unmarshal(data, &rows))
 	ran := 0
-	for _, row := range rows {
+	for _, row := range caseRows[probeCase](t, "sandbox.json") {
 		if row.Input.Kind != "backend_probe" {
 			continue
 		}

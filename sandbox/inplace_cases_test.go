@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,13 +17,8 @@ type platformCase struct {
 }
 
 func TestPlatformCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/sandbox-platforms.json")
-	require.NoError(t, err)
-	var cases []platformCase
-	require.NoError(t, json.Unmarshal(data, &cases))
-	require.NotEmpty(t, cases)
 	runners := map[string]func(*testing.T, platformCase){"workload": workloadCase, "windows_plan": windowsCase}
-	for _, c := range cases {
+	for _, c := range caseRows[platformCase](t, "sandbox-platforms.json") {
 		t.Run(c.ID, func(t *testing.T) {
 			var kind struct{ Kind string }
 			require.NoError(t, json.Unmarshal(c.Input, &kind))

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // oneCase is a row of testdata/cases/launcher.json. Fields whose shape depends on input.kind stay raw.
@@ -93,7 +93,7 @@ func interruptCase(t *testing.T, row oneCase) {
 	assert.Equal(t, "ready\nKeyboardInterrupt", printed)
 	neighbour.Wait()
 	assert.True(t, neighbour.ProcessState.Sys().(syscall.WaitStatus).Signaled(), "the control: the whole group was hit")
-	left := proctree.Living(before)
+	left := witness.Living(before)
 	assert.Equal(t, row.Expected.LauncherAlive, len(left) > 0 && left[0].PID == s.pid)
 	assert.Equal(t, row.Expected.SandboxAlive, len(left) == len(before), "%v", left)
 	s.requireAlive()
@@ -132,7 +132,7 @@ func endCase(t *testing.T, row oneCase) {
 			all := s.processes()
 			require.Contains(t, fmt.Sprint(all), `"sleep\x00600\x00"`)
 			require.NoError(t, deliveries[how](s))
-			assert.Empty(t, proctree.Wait(all, time.Duration(seconds)*time.Second))
+			assert.Empty(t, witness.Wait(all, time.Duration(seconds)*time.Second))
 			assert.Equal(t, row.Expected.Reaches[i], exists(s.folder+"/saved"))
 			if codes[i] != "n/a" {
 				require.Equal(t, "128+15 or the kernel's own", codes[i])

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -80,7 +80,7 @@ func TestAForkBombAndADiskFillerAreRefused(t *testing.T) {
 	all := s.processes()
 	assert.Greater(t, len(all), 10, "the bomb's processes wait")
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	assert.Empty(t, proctree.Wait(all, 10*time.Second), "it can be stopped")
+	assert.Empty(t, witness.Wait(all, 10*time.Second), "it can be stopped")
 	assert.Equal(t, "the kernel was stopped", s.ended().Text)
 }
 

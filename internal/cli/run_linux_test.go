@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,17 +14,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // person sits at a terminal in which a command runs.
 type person struct {
+	witness.Output // what is on the screen
+
 	t        testing.TB
 	keyboard *os.File
 	tty      int
 	cmd      *exec.Cmd
-
-	mu     sync.Mutex
-	screen bytes.Buffer
 }
 
 // sit starts kernel-launch at a terminal of 31 lines and 101 columns.
@@ -50,18 +50,6 @@ func sit(t testing.TB, args ...string) *person {
 	t.Cleanup(func() { p.cmd.Process.Kill() })
 	go io.Copy(p, p.keyboard)
 	return p
-}
-
-func (p *person) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.screen.Write(b)
-}
-
-func (p *person) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.screen.String()
 }
 
 func (p *person) resize(rows, cols uint16) {

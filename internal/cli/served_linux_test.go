@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net"
@@ -9,14 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/kernel-launch/kernel-launch/internal/proctree"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 	"github.com/kernel-launch/kernel-launch/launcher"
 )
@@ -30,25 +28,7 @@ type served struct {
 	folder string
 	conn   *jupyter.Connection
 	client *jupyter.Client
-	said   *screen
-}
-
-// screen is what somebody reads while others write.
-type screen struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	said   witness.Output
 }
 
 // serve starts a kernel in a process group of its own, and waits until it answers.
@@ -83,7 +63,7 @@ func offered(t *testing.T) *served {
 	}
 	b, err := c.JSON()
 	require.NoError(t, err)
-	s := &served{t: t, folder: dir, conn: c, said: &screen{}}
+	s := &served{t: t, folder: dir, conn: c}
 	require.NoError(t, os.WriteFile(s.file(), b, 0o600))
 	return s
 }
@@ -97,7 +77,7 @@ func (s *served) arguments(more ...string) []string {
 func (s *served) start(argv ...string) {
 	s.t.Helper()
 	s.cmd = exec.Command(argv[0], argv[1:]...)
-	s.cmd.Env, s.cmd.Dir, s.cmd.Stderr = append(s.env, theWorld().env...), s.folder, s.said
+	s.cmd.Env, s.cmd.Dir, s.cmd.Stderr = append(s.env, theWorld().env...), s.folder, &s.said
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(s.t, s.cmd.Start())
 	s.t.Cleanup(func() { s.cmd.Process.Kill(); s.cmd.Wait() })
@@ -118,10 +98,10 @@ func (s *served) dial() {
 	}, 30*time.Second, 20*time.Millisecond)
 	var err error
 	s.client, err = jupyter.Dial(ctx, s.conn)
-	require.NoError(s.t, err, s.said)
+	require.NoError(s.t, err, &s.said)
 	s.t.Cleanup(func() { s.client.Close() })
 	_, err = s.client.KernelInfo(ctx)
-	require.NoError(s.t, err, s.said)
+	require.NoError(s.t, err, &s.said)
 }
 
 // cell runs code and returns what it printed and its exception's name. at is told of each piece of output.
@@ -154,9 +134,9 @@ func (s *served) requireAlive() {
 }
 
 // processes are kernel-launch and all that it started.
-func (s *served) processes() []proctree.Process {
+func (s *served) processes() []witness.Process {
 	s.t.Helper()
-	all, err := proctree.Below(s.pid)
+	all, err := witness.Below(s.pid)
 	require.NoError(s.t, err)
 	require.GreaterOrEqual(s.t, len(all), 4, "the launcher, bwrap, process 1, the kernel: %v", all)
 	return all

@@ -1,7 +1,6 @@
 package inner
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/internal/link"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // jail is this test program as pid 1 of a plain sandbox, and the launcher's end of its control socket.
@@ -26,24 +25,7 @@ type jail struct {
 	*link.Handoff
 	cmd *exec.Cmd
 	end chan struct{}
-	out *shared
-}
-
-type shared struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	out *witness.Output
 }
 
 func jailed(t *testing.T, options ...string) *jail { return jailedWith(t, nil, options...) }
@@ -55,7 +37,7 @@ func jailedWith(t *testing.T, stdin *os.File, options ...string) *jail {
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	j := &jail{end: make(chan struct{}), out: &shared{}}
+	j := &jail{end: make(chan struct{}), out: &witness.Output{}}
 	args := append([]string{"--unshare-all", "--as-pid-1", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"}, options...)
 	j.cmd = exec.Command("bwrap", append(args, self, Word)...)
 	if stdin != nil {
