@@ -16,22 +16,26 @@ func TestWhatWasAllowedStaysAllowed(t *testing.T) {
 		kept      []string
 	}{
 		"a folder without a list": {
-			Scope{}, "egress: {allow: [all.test]}\n",
+			Scope{},
+			"egress: {allow: [all.test]}\n",
 			"egress: {allow: [all.test]}\nfolders:\n  \"~/work/study\":\n    egress:\n      allow_also: [n.test]\n",
 			[]string{"all.test"},
 		},
 		"a folder with a list of its own": {
-			Scope{}, "egress: {allow: [all.test]}\nfolders: {\"~/work/study\": {egress: {allow: [own.test]}}}\n",
+			Scope{},
+			"egress: {allow: [all.test]}\nfolders: {\"~/work/study\": {egress: {allow: [own.test]}}}\n",
 			"egress: {allow: [all.test]}\nfolders: {\"~/work/study\": {egress: {allow: [own.test, n.test]}}}\n",
 			[]string{"own.test"},
 		},
 		"the entry of a folder around it": {
-			Scope{}, "folders:\n  ~/work: {env: study, egress: {allow: [own.test]}}\n",
+			Scope{},
+			"folders:\n  ~/work: {env: study, egress: {allow: [own.test]}}\n",
 			"folders:\n  ~/work: {env: study, egress: {allow: [own.test, n.test]}}\n",
 			[]string{"own.test"},
 		},
 		"an environment": {
-			Scope{Env: "default"}, "folders:\n  ~/work: {egress: {allow: [own.test]}}\n",
+			Scope{Env: "default"},
+			"folders:\n  ~/work: {egress: {allow: [own.test]}}\n",
 			"folders:\n  ~/work: {egress: {allow: [own.test]}}\nenvironments:\n  default:\n    egress:\n      allow_also: [n.test]\n",
 			[]string{"own.test"},
 		},

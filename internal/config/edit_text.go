@@ -70,14 +70,14 @@ func (d *draft) says(text []byte) bool {
 
 // keeps is true when every comment is still there, but for those of what was taken out.
 func (d *draft) keeps(text []byte) bool {
-	left := comments(text)
+	left, gone := comments(text), slices.Clone(d.gone)
 	for _, c := range comments(d.before) {
 		i := slices.Index(left, c)
 		if i < 0 {
-			if i = slices.Index(d.gone, c); i < 0 {
+			if i = slices.Index(gone, c); i < 0 {
 				return false
 			}
-			d.gone = slices.Delete(d.gone, i, i+1)
+			gone = slices.Delete(gone, i, i+1)
 			continue
 		}
 		left = slices.Delete(left, i, i+1)
