@@ -35,7 +35,7 @@ var below = map[string][]string{
 	"internal/inner":      {"internal/link"},
 	"internal/link":       {},
 	"internal/probe":      {},
-	"internal/witness":   {}, // imported by tests alone
+	"internal/witness":    {}, // imported by tests alone
 	"sandbox":             {},
 	"egress":              {},
 	"jupyter":             {},

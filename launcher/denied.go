@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -64,5 +65,11 @@ func (d *deniedRing) newest(allow func(egress.Event) string) []Denial {
 	return list
 }
 
-// allowLine is the line that would let a kernel reach what was refused.
-func (k *Kernel) allowLine(e egress.Event) string { return egress.Remedy(e.Code, e.Host, e.Port) }
+// allowLine is the line that would let the kernel reach what was refused; empty when none would.
+func (k *Kernel) allowLine(e egress.Event) string {
+	line, ok := strings.CutPrefix(k.Plan().way(e), toAllow)
+	if !ok {
+		return ""
+	}
+	return line
+}

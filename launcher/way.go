@@ -9,6 +9,8 @@ import (
 	"github.com/kernel-launch/kernel-launch/internal/config"
 )
 
+const toAllow = "; to allow it: "
+
 // way says which line would let the kernel reach what was refused: one that can be pasted wherever the reader's shell is. It is empty when no line would.
 func (p *Plan) way(e egress.Event) string {
 	if p.spec.Config != nil { // an embedder's policy, which no command changes
@@ -28,7 +30,7 @@ func (p *Plan) way(e egress.Event) string {
 	var clipped *config.ClippedError
 	switch {
 	case found:
-		return "; to allow it: " + AllowLine(sc, rule, h.folder)
+		return toAllow + AllowLine(sc, rule, h.folder)
 	case errors.As(err, &clipped):
 		return "; the machine does not let it be allowed: " + clipped.Clips[0].At.File
 	}

@@ -45,7 +45,7 @@ func (a *app) egressCheck() *cobra.Command {
 			if cfg.Sandbox.Network != sandbox.NetworkAllowlist {
 				fmt.Fprintf(a.err, "kernel-launch: network is %s here; this is what allowlist would do\n", string(cfg.Sandbox.Network))
 			}
-			r := check(cmd.Context(), cfg, s, target, p.folder)
+			r := a.check(cmd.Context(), cfg, s, target, p.folder)
 			return a.print(r, func(w io.Writer) { lines(w, r.sentences()) })
 		},
 	}
@@ -55,11 +55,11 @@ func (a *app) egressCheck() *cobra.Command {
 	return c
 }
 
-func check(ctx context.Context, cfg *launcher.Config, s config.Sources, t egress.Target, folder string) checked {
+func (a *app) check(ctx context.Context, cfg *launcher.Config, s config.Sources, t egress.Target, folder string) checked {
 	rules := cfg.Rules()
 	proxy := &egress.Proxy{
 		Rules: func() (*egress.Rules, error) { return rules, nil }, Bounds: cfg.Egress.Bounds,
-		Credentials: func() []egress.Credential { return credentialNames(cfg) },
+		Credentials: func() []egress.Credential { return credentialNames(cfg) }, Upstream: launcher.Upstream(a.getenv),
 	}
 	r := checked{Report: proxy.Check(ctx, t)}
 	if r.Verdict == egress.Allow {
@@ -106,6 +106,9 @@ func (r checked) sentences() []string {
 		return out
 	}
 	out := []string{fmt.Sprintf("%s is allowed (%s)%s", where, by, addresses(r))}
+	if r.Via != "" {
+		out = append(out, fmt.Sprintf("it is reached through the proxy %s, which chooses the address", r.Via))
+	}
 	if len(r.Credentials) > 0 {
 		out = append(out, fmt.Sprintf("requests to http://%s go on as https with the header %s of config.yaml; a client that speaks TLS itself goes without", r.Host, strings.Join(r.Credentials, ", ")))
 	}
