@@ -3,8 +3,8 @@ module github.com/kernel-launch/kernel-launch
 go 1.26.0
 
 require (
-	github.com/elastic/go-seccomp-bpf v1.6.0
 	github.com/coreos/go-systemd/v22 v22.7.0
+	github.com/elastic/go-seccomp-bpf v1.6.0
 	github.com/go-zeromq/zmq4 v0.17.0
 	github.com/godbus/dbus/v5 v5.1.0
 	github.com/gofrs/flock v0.13.2

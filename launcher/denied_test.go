@@ -27,7 +27,7 @@ func TestTheNewestDenialsAreKeptAndCounted(t *testing.T) {
 	assert.Equal(t, []Denial{
 		{Host: "a.test", Port: 443, Code: "not-listed", First: time.Unix(1, 0).UTC(), Last: time.Unix(3, 0).UTC(), Count: 2, Allow: "kernel-launch egress allow a.test"},
 		{Host: "b.test", Port: 22, Code: "port-not-listed", First: time.Unix(2, 0).UTC(), Last: time.Unix(2, 0).UTC(), Count: 1, Allow: "kernel-launch egress allow b.test:22"},
-	}, d.newest((&Kernel{}).allowLine))
+	}, d.newest(remedy))
 }
 
 func TestWhatAKernelIsRefusedIsBoundedAndFitsAReply(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWhatAKernelIsRefusedIsBoundedAndFitsAReply(t *testing.T) {
 		d.add(e)
 		d.add(refusedAt(i, strings.Repeat("\x1b<", 1000), 1, egress.CodeNumericHost))
 	}
-	list := d.newest((&Kernel{}).allowLine)
+	list := d.newest(remedy)
 	require.Len(t, list, deniedMost)
 	assert.Equal(t, 1000, list[0].Count)
 	assert.NotContains(t, list[0].Host, "\x1b")
@@ -63,3 +63,5 @@ func TestTheDenialsAreInTheAnswerToAStatusAlone(t *testing.T) {
 	reply, _ = all[0].Ask(t.Context(), "fly")
 	assert.Empty(t, reply.Denied)
 }
+
+func remedy(e egress.Event) string { return egress.Remedy(e.Code, e.Host, e.Port) }

@@ -34,6 +34,11 @@ func (k *Kernel) furnish(proxy *egress.Proxy, r *rules, p *Plan) {
 		tell(e)
 	}
 	proxy.Credentials, proxy.Upstream = r.headers, p.upstream
+	k.track(proxy, audit)
+}
+
+// track keeps both until the next life or the kernel's end. There is no proxy without an allowlist.
+func (k *Kernel) track(proxy *egress.Proxy, audit *egress.Audit) {
 	k.outlet.begin(proxy, audit)
 	k.mu.Lock()
 	over := k.finished
@@ -62,6 +67,16 @@ func (k *Kernel) auditOf(p *Plan) *egress.Audit {
 
 func (k *Kernel) unlogged(err error) {
 	fmt.Fprintln(k.err, "kernel-launch: what this kernel reaches is not logged:", err)
+}
+
+// record writes down a connection through an opening.
+func (o *outlet) record(e egress.Event) {
+	o.mu.Lock()
+	audit := o.audit
+	o.mu.Unlock()
+	if audit != nil {
+		audit.Record(e)
+	}
 }
 
 // begin takes the proxy and the log of a life, after those of the life before have been closed.

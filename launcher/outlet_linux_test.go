@@ -39,7 +39,7 @@ func TestWhatAKernelIsRefusedCanBeAskedForAndIsLogged(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, reply.Denied, 1)
 	d := reply.Denied[0]
-	assert.Equal(t, []any{"other.test", uint16(80), "not-listed", 2, "kernel-launch egress allow other.test"}, []any{d.Host, d.Port, d.Code, d.Count, d.Allow})
+	assert.Equal(t, []any{"other.test", uint16(80), "not-listed", 2, "kernel-launch egress allow other.test --folder " + k.Plan().Folder}, []any{d.Host, d.Port, d.Code, d.Count, d.Allow})
 	assert.True(t, d.First.Before(d.Last))
 
 	k.Kill()

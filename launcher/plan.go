@@ -75,8 +75,9 @@ func (s Spec) Plan() (*Plan, error) {
 	}
 	if cfg.Sandbox.Network == sandbox.NetworkAllowlist {
 		p.Rules, p.bounds = cfg.Rules(), cfg.Egress.Bounds
-		p.credentials, p.auditing, p.upstream = cfg.Egress.Credentials, cfg.Egress.Log, Upstream(h.getenv)
+		p.credentials, p.upstream = cfg.Egress.Credentials, Upstream(h.getenv)
 	}
+	p.auditing = cfg.Egress.Log
 	if cfg.Sandbox.Network != sandbox.NetworkNone {
 		p.readAuthorities()
 	}

@@ -38,7 +38,7 @@ func Start(ctx context.Context, p *Plan) (*Kernel, error) {
 		context: context.WithoutCancel(ctx), done: make(chan struct{}),
 	}
 	k.connect(p.spec)
-	k.ports = newPorts(k.context, k.say, nil)
+	k.ports = newPorts(k.context, k.say, k.outlet.record)
 	k.noted = sync.OnceValue(func() notes { return noteAll(p, nil) })
 	go k.noted()
 	if err := k.begin(ctx); err != nil {
@@ -200,10 +200,13 @@ func (k *Kernel) live(ctx context.Context) error {
 
 // equip gives a fresh sandbox its way out, its program and its clients, in this order.
 func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
-	if p.Sandbox.Network == sandbox.NetworkAllowlist {
+	switch p.Sandbox.Network {
+	case sandbox.NetworkAllowlist:
 		if err := k.letOut(ctx, lifetime, l, p); err != nil {
 			return err
 		}
+	case sandbox.NetworkNone:
+		k.track(nil, k.auditOf(p)) // of its ports, one of which may be opened later
 	}
 	if err := k.ports.begin(ctx, lifetime, l.link, p); err != nil {
 		return err

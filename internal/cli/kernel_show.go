@@ -18,8 +18,7 @@ func (a *app) kernelShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := a.find(args[0])
 			if err == nil {
-				askPorts(cmd.Context(), &k)
-				k.Denied = denied(cmd.Context(), k.Record)
+				askLauncher(cmd.Context(), &k)
 				return a.print(k, func(w io.Writer) { showRunning(w, k) })
 			}
 			ended, fault := a.endedKernels()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,16 +54,13 @@ func (a *app) kernelPort(op launcher.Operation, use, short, long string) *cobra.
 	return c
 }
 
-// askTime is how long the launcher of a kernel that is shown may take to say how many are connected.
-const askTime = 2 * time.Second
-
-// askPorts adds what only the launcher knows. One that does not answer leaves what its record says.
-func askPorts(ctx context.Context, k *listedKernel) {
+// askLauncher adds what only the launcher knows. One that does not answer leaves what its record says.
+func askLauncher(ctx context.Context, k *listedKernel) {
 	k.Forward, k.Publish = some(k.Forward), some(k.Publish)
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, deniedTime)
 	defer cancel()
 	if reply, err := k.Ask(ctx, launcher.OpStatus); err == nil {
-		k.Forward, k.Publish = some(reply.Forward), some(reply.Publish)
+		k.Forward, k.Publish, k.Denied = some(reply.Forward), some(reply.Publish), reply.Denied
 	}
 }
 
