@@ -142,10 +142,10 @@ func remnant(f string) string {
 // linkless reports whether git noted, when it made the repository, that no link can be made there.
 func linkless(f string) bool {
 	path := filepath.Join(f, ".git", "config")
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // a pipe would never answer
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	c, err := os.Open(path)
+	c, err := os.OpenFile(path, os.O_RDONLY|noWait, 0) // a pipe that has taken its place since would never answer
 	if err != nil {
 		return false
 	}

@@ -75,6 +75,15 @@ func TestVariables(t *testing.T) {
 	assert.NotContains(t, got, "PWD")
 }
 
+func TestALinkToAFolderHasItsHome(t *testing.T) {
+	e := &envs.Environment{Name: "default", Language: envs.Python}
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(real, link))
+	assert.Equal(t, keptHome("/s", e, real), keptHome("/s", e, link))
+	assert.NotEqual(t, keptHome("/s", e, real), keptHome("/s", e, filepath.Join(link, "other")))
+}
+
 func TestKeptHomesAreApart(t *testing.T) {
 	python, r := &envs.Environment{Name: "a", Language: envs.Python}, &envs.Environment{Name: "a", Language: envs.R}
 	other := &envs.Environment{Name: "b", Language: envs.Python}

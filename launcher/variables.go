@@ -108,8 +108,11 @@ func searched(goos, bin, host string) string {
 	return bin + ":/usr/local/bin:/usr/bin:/bin"
 }
 
-// keptHome is what a kernel may keep, by environment and folder: what a kernel in one folder plants must not run in another's.
+// keptHome is what a kernel may keep, by environment and folder, whatever links lead there: what a kernel in one folder plants must not run in another's.
 func keptHome(state string, e *envs.Environment, folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
 	if runtime.GOOS == "windows" {
 		folder = strings.ToLower(folder)
 	}

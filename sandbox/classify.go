@@ -71,7 +71,7 @@ var symptoms = []symptom{
 // a command that is not there inside: then the walls stood.
 func Classify(stderr, version string, m Machine) *UnavailableError {
 	line := complaint(stderr)
-	if strings.HasPrefix(line, "execvp ") || line == "" && !older(version, Oldest) {
+	if line == "" && !older(version, Oldest) || aboutThePlan(line) {
 		return nil
 	}
 	e := &UnavailableError{Backend: bubblewrapName, Cause: causeOf(line, version), Detail: line}
@@ -90,6 +90,16 @@ func Classify(stderr, version string, m Machine) *UnavailableError {
 		e.Remedy = "report this line with the output of bwrap --version"
 	}
 	return e
+}
+
+// aboutThePlan is true for what is no fault of the backend: a program or a folder that cannot be had, or went away while the sandbox was built.
+func aboutThePlan(line string) bool {
+	for _, text := range []string{"execvp ", "Can't chdir to ", "Can't get type of source ", "Can't find source path "} {
+		if strings.HasPrefix(line, text) {
+			return true
+		}
+	}
+	return false
 }
 
 func causeOf(line, version string) string {

@@ -55,7 +55,7 @@ func TestClassify(t *testing.T) {
 			Machine{},
 			CauseNoSeccomp, "cannot be filtered", "CONFIG_SECCOMP_FILTER",
 		},
-		{"bwrap: Can't find source path /data: No such file or directory", "bubblewrap 0.8.0", Machine{}, CauseUnknown, "/data", "report this line"},
+		{"bwrap: Can't make symlink at /data: existing destination is /x", "bubblewrap 0.8.0", Machine{}, CauseUnknown, "/data", "report this line"},
 		{"noise\nbwrap: \x1b[31mstrange\x1b[0m\n", "bubblewrap 0.11.1", Machine{}, CauseUnknown, `\x1b[31mstrange`, "report this line"},
 	} {
 		e := Classify(c.stderr, c.version, c.m)
@@ -69,7 +69,9 @@ func TestClassify(t *testing.T) {
 }
 
 func TestClassifyLeavesOthersAlone(t *testing.T) {
-	for _, text := range []string{"", "Traceback (most recent call last):\n", "bwrap: execvp /no/such: No such file or directory\n"} {
+	for _, text := range []string{"", "Traceback (most recent call last):\n", "bwrap: execvp /no/such: No such file or directory\n",
+		"bwrap: Can't chdir to /closed: Permission denied\n", "bwrap: Can't get type of source /gone: No such file or directory\n", "bwrap: Can't find source path /gone: No such file or directory\n",
+	} {
 		assert.Nil(t, Classify(text, "bubblewrap 0.8.0", Machine{}), text)
 	}
 }

@@ -54,7 +54,7 @@ func compileLinux(p Policy, f Facts) (*Plan, error) {
 	c.unpinCovered()
 	c.seal()
 	c.refuseBelowWritable()
-	c.refuseZeroBytes()
+	c.refuseUnspeakable()
 	c.walls()
 	if len(c.faults) > 0 {
 		return nil, errors.Join(c.faults...)

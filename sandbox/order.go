@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // refuseBelowWritable is the last word on CVE-2026-87766: bubblewrap makes a missing destination by walking through what
@@ -36,11 +37,14 @@ func (c *linux) unpinCovered() {
 	}
 }
 
-// refuseZeroBytes guards the option list, whose parts end in a zero byte.
-func (c *linux) refuseZeroBytes() {
+// refuseUnspeakable guards the option list, whose parts end in a zero byte, and the order to the inside, which is JSON: it would name another path.
+func (c *linux) refuseUnspeakable() {
 	for _, m := range c.plan.Mounts {
-		if strings.Contains(m.Source+m.Target, "\x00") {
+		switch path := m.Source + m.Target; {
+		case strings.Contains(path, "\x00"):
 			c.refuse("mount", m.Target, "", "holds a zero byte")
+		case !utf8.ValidString(path):
+			c.refuse("mount", m.Target, "", "has a name that is not UTF-8: rename it")
 		}
 	}
 }

@@ -49,6 +49,7 @@ func TestCompileRefusesPaths(t *testing.T) {
 		"helper is a folder":          {Policy{Helper: "/d"}, machine("/d"), "helper", "/d", "is not a file"},
 		"hidden file of the system":   {Policy{Hide: []string{"/etc/services"}}, machine("/etc/services!"), "hide", "/etc/services", "needs"},
 		"relative hide":               {Policy{Hide: []string{"x"}}, machine(), "hide", "x", "not an absolute path"},
+		"not UTF-8":                   {Policy{HomeTarget: "/a\xff"}, machine(), "mount", "/a\xff", "not UTF-8"},
 		"zero byte":                   {Policy{HomeTarget: "/a\x00b"}, machine(), "mount", "/a\x00b", "zero byte"},
 	}
 	for _, broad := range tooBroad {

@@ -117,6 +117,7 @@ var neverWritten = []string{
 	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/nix/store", "/gnu/store",
 	"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/include",
 	"/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/lib64", "/var/spool/cron",
+	"/run/systemd", "/var/lib/apt", "/var/lib/dpkg", "/var/lib/pam", "/var/lib/rpm", "/var/lib/systemd",
 }
 
 // isSystemMount reports whether a mount belongs to the part of every view that is the same on this machine.

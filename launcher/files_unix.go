@@ -7,6 +7,8 @@ import (
 	"syscall"
 )
 
+const noWait = syscall.O_NONBLOCK
+
 // inode tells a file from the one that a rename put in its place.
 func inode(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -4,4 +4,6 @@ package launcher
 
 import "io/fs"
 
+const noWait = 0
+
 func inode(fs.FileInfo) uint64 { return 0 }
