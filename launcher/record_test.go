@@ -67,7 +67,8 @@ func TestARecordSaysWhatRunsAndGoesWithIt(t *testing.T) {
 
 // TestMain starts this as another process that registers a kernel and is killed: only the kernel's release of the lock tells.
 func TestADeadLauncherIsNotListedAndSweptAway(t *testing.T) {
-	d, _ := stand(t)
+	d, own := stand(t)
+	own.claimed.remove()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "KERNEL_LAUNCH_TEST=register", "HOME="+d.Home, "XDG_RUNTIME_DIR="+filepath.Dir(d.Runtime))
 	out, err := cmd.StdoutPipe()

@@ -242,6 +242,6 @@ func TestARequestThatIsNoJSONIsAnswered(t *testing.T) {
 	require.NoError(t, err)
 	var reply Reply
 	require.NoError(t, json.NewDecoder(conn).Decode(&reply))
-	assert.Equal(t, "the request is not JSON", reply.Error)
+	assert.Equal(t, "the request cannot be read: invalid character 'i' looking for beginning of value", reply.Error)
 	assert.Equal(t, Running, reply.State)
 }
