@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kernel-launch/kernel-launch/internal/link"
 	"github.com/kernel-launch/kernel-launch/internal/plain"
@@ -29,23 +30,48 @@ type authorities struct {
 	variables map[string]string
 }
 
-// readAuthorities copies what can be read; what cannot is said, and the kernel starts without it.
+// shownAuthorities are folders that every view of a Linux system shows: a list that lies there needs no copy.
+var shownAuthorities = []string{"/etc/ssl/certs/", "/etc/pki/ca-trust/", "/etc/pki/tls/certs/", "/etc/ca-certificates/", "/usr/share/", "/usr/lib/"}
+
+// readAuthorities copies what can be read and is not there anyway; what cannot is said, and the kernel starts without it.
 func (p *Plan) readAuthorities() {
 	p.authorities = authorities{variables: map[string]string{}}
 	left := authoritiesMost
+	read := map[string][]byte{} // the variables mostly name one file
 	for _, name := range authorityVariables {
 		path := p.host.env[name]
 		if path == "" {
 			continue
 		}
-		data, err := certificatesIn(path)
+		if shown := shownAuthority(p.host.goos, path); shown != "" {
+			p.authorities.variables[name] = shown
+			continue
+		}
+		data, known := read[path]
+		var err error
+		if !known {
+			data, err = certificatesIn(path)
+		}
 		if err == nil {
+			read[path] = data
 			left, err = p.authorities.add(name, data, left)
 		}
 		if err != nil {
 			p.Notices = append(p.Notices, fmt.Sprintf("the certificates of %s are not shown to the kernel: %s", name, plain.Line(err.Error(), 400)))
 		}
 	}
+}
+
+// shownAuthority is where path really lies, when the kernel sees it there.
+func shownAuthority(goos, path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if goos != "linux" || err != nil || !filepath.IsAbs(path) || !slices.ContainsFunc(shownAuthorities, func(dir string) bool { return strings.HasPrefix(real, dir) }) {
+		return ""
+	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return real
 }
 
 // add shows each list once, however many variables name it.

@@ -47,6 +47,18 @@ func TestOnlyCertificatesGoIn(t *testing.T) {
 	}
 }
 
+func TestAListThatTheViewShowsIsNotCopied(t *testing.T) {
+	const system = "/usr/lib/os-release" // any file there
+	link := filepath.Join(t.TempDir(), "link.pem")
+	require.NoError(t, os.Symlink(system, link))
+	p := &Plan{host: host{goos: "linux", env: map[string]string{"SSL_CERT_FILE": system, "PIP_CERT": link, "CURL_CA_BUNDLE": "/etc/ssl/certs"}}}
+	p.readAuthorities()
+	assert.Equal(t, map[string]string{"SSL_CERT_FILE": system, "PIP_CERT": system}, p.authorities.variables)
+	assert.Empty(t, p.authorities.files)
+	require.Len(t, p.Notices, 1)
+	assert.Contains(t, p.Notices[0], "CURL_CA_BUNDLE are not shown to the kernel: /etc/ssl/certs is not a file")
+}
+
 func TestTheCertificatesOfAVariableThatTheOperatorSetsAreItsOwn(t *testing.T) {
 	p := pythonPlan(map[string]string{"SSL_CERT_FILE": "/host/a.pem", "PIP_CERT": "/host/b.pem"})
 	p.authorities.variables = map[string]string{"SSL_CERT_FILE": "/inside/a.pem", "PIP_CERT": "/inside/b.pem"}
