@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -155,6 +156,12 @@ func TestEveryConnectionIsLogged(t *testing.T) {
 	s.python("import urllib.request\nprint(urllib.request.urlopen('https://www.example.com/').read())")
 	list := s.audit()
 	require.Len(t, list, 3)
+	begun := func(e map[string]any) time.Time {
+		at, err := time.Parse(time.RFC3339Nano, e["time"].(string))
+		require.NoError(t, err)
+		return at
+	}
+	slices.SortFunc(list, func(a, b map[string]any) int { return begun(a).Compare(begun(b)) }) // a line is written when its request is over
 	for i, want := range []map[string]any{
 		{"method": "GET", "host": "www.example.com", "verdict": "allow", "code": "pinned", "end": "closed", "received": 6.0},
 		{"method": "GET", "host": "other.example.com", "verdict": "deny", "code": "not-listed", "end": "refused"},
