@@ -76,6 +76,14 @@ func probeSibling([]string) int {
 	}
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
+	for maps := ""; !strings.Contains(maps, " r-xp "); { // exec is known to have succeeded a moment before the program is in memory
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", cmd.Process.Pid))
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		maps = string(text)
+	}
 	fmt.Println("attach", status(syscall.PtraceAttach(cmd.Process.Pid)))
 	var b [1]byte
 	local := []unix.Iovec{{Base: &b[0], Len: 1}}

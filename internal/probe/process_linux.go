@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,7 +57,28 @@ func sleeper() (pid int, end func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, nil, err
 	}
-	return cmd.Process.Pid, func() { cmd.Process.Kill(); cmd.Wait() }, nil //nolint:errcheck // it was killed
+	end = func() { cmd.Process.Kill(); cmd.Wait() } //nolint:errcheck // it was killed
+	if err := loaded(cmd.Process.Pid); err != nil {
+		end()
+		return 0, nil, err
+	}
+	return cmd.Process.Pid, end, nil
+}
+
+// loaded waits until a program is in its process's memory: exec is known to have succeeded a moment before that.
+func loaded(pid int) error {
+	limit := time.After(10 * time.Second)
+	for {
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		if err != nil || strings.Contains(string(maps), " r-xp ") {
+			return err
+		}
+		select {
+		case <-limit:
+			return errors.New("the child's program was not loaded in time")
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 func traceChild(Args) (string, error) {
