@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -45,12 +44,8 @@ func abandoned(name string) bool {
 
 // startOf is empty for a process that is not there.
 func startOf(pid int) string {
-	text := kernelText(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 20 {
-		return ""
-	}
-	return fields[19]
+	start, _ := statField(pid, 19) // empty when there is none
+	return start
 }
 
 // sweep removes the groups of launchers that were killed. One that still holds processes cannot be removed, and is left.

@@ -31,8 +31,6 @@ type demand struct {
 	impossible bool
 }
 
-const notYet = "cannot be held by this version"
-
 func unheld(p Policy) []demand {
 	out := gpuDemand(p.GPU)
 	if p.Links != "" && p.Links != "deny" && p.Links != "allow" {

@@ -25,20 +25,13 @@ func guarantees(p Policy, f Facts) (enforced, missing []Guarantee) {
 	} else {
 		enforced = append(enforced, Guarantee{ID: "network", Text: "a network of its own with nothing but loopback: the host's ports and abstract sockets do not exist"})
 	}
-	bounded, _ := limitGuarantees(p.Limits, f)
-	enforced = append(enforced, bounded...)
-	return enforced, append(missing, shortfalls(p, f)...)
-}
-
-const later = "not in this version"
-
-func shortfalls(p Policy, f Facts) []Guarantee {
-	_, out := limitGuarantees(p.Limits, f)
-	out = append(out, Guarantee{ID: "disk", Text: "what is written to shown folders is not bounded"})
+	bounded, unbounded := limitGuarantees(p.Limits, f)
+	enforced, missing = append(enforced, bounded...), append(missing, unbounded...)
+	missing = append(missing, Guarantee{ID: "disk", Text: "what is written to shown folders is not bounded"})
 	if f.UID == 0 {
-		out = append(out, Guarantee{ID: "root", Text: "inside is the host's root without its capabilities: what root owns in shown folders can be changed", Remedy: "run as an ordinary user"})
+		missing = append(missing, Guarantee{ID: "root", Text: "inside is the host's root without its capabilities: what root owns in shown folders can be changed", Remedy: "run as an ordinary user"})
 	}
-	return out
+	return enforced, missing
 }
 
 func counted(n int, one, many string) string {

@@ -108,18 +108,26 @@ func (p *process) readInfo(bwrap int) {
 	p.mu.Unlock()
 }
 
-// parentOf reads the field behind the command's name, which may itself hold spaces and parentheses.
 func parentOf(pid int) (int, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	parent, err := statField(pid, 1)
 	if err != nil {
 		return 0, err
 	}
+	return strconv.Atoi(parent)
+}
+
+// statField reads one of the fields behind the command's name, which may itself hold spaces and parentheses: 0 is the state.
+func statField(pid, n int) (string, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
 	text := string(data)
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("/proc/%d/stat has no parent", pid)
+	if len(fields) <= n {
+		return "", fmt.Errorf("/proc/%d/stat has no field %d behind the name", pid, n)
 	}
-	return strconv.Atoi(fields[1])
+	return fields[n], nil
 }
 
 // finish runs on the thread that forked. It keeps bwrap unreaped until what belongs to it was killed by number.
