@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,9 +66,6 @@ func (d *deniedRing) newest(allow func(egress.Event) string) []Denial {
 
 // allowLine is the line that would let the kernel reach what was refused; empty when none would.
 func (k *Kernel) allowLine(e egress.Event) string {
-	line, ok := strings.CutPrefix(k.Plan().way(e), toAllow)
-	if !ok {
-		return ""
-	}
+	line, _ := k.Plan().way(e)
 	return line
 }

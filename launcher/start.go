@@ -272,6 +272,13 @@ func (k *Kernel) denials() func(egress.Event) {
 		if e.Verdict != egress.Deny || !told.add(e.Host) {
 			return
 		}
-		fmt.Fprintf(k.err, "kernel-launch: refused %s:%d (%s)%s\n", e.Host, e.Port, e.Code, k.Plan().way(e))
+		text := fmt.Sprintf("refused %s:%d (%s)", e.Host, e.Port, e.Code)
+		switch line, ceiling := k.Plan().way(e); {
+		case line != "":
+			text += "; to allow it: " + line
+		case ceiling != "":
+			text += "; the machine does not let it be allowed: " + ceiling
+		}
+		k.say(text)
 	}
 }

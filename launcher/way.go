@@ -9,32 +9,31 @@ import (
 	"github.com/kernel-launch/kernel-launch/internal/config"
 )
 
-const toAllow = "; to allow it: "
-
-// way says which line would let the kernel reach what was refused: one that can be pasted wherever the reader's shell is. It is empty when no line would.
-func (p *Plan) way(e egress.Event) string {
+// way is the line that would let the kernel reach what was refused, one that can be pasted wherever the reader's shell is. Where no line would, ceiling is
+// the machine's file that keeps it from being allowed; both are empty when nothing of this can be said.
+func (p *Plan) way(e egress.Event) (line, ceiling string) {
 	if p.spec.Config != nil { // an embedder's policy, which no command changes
-		return ""
+		return "", ""
 	}
 	switch e.Code {
 	case egress.CodeNotListed, egress.CodePortNotListed, egress.CodeAddressLiteral, egress.CodeDenyRule:
 	default:
-		return ""
+		return "", ""
 	}
 	t, err := egress.ParseHost(e.Host, e.Port)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	h := p.host
 	sc, rule, found, err := config.Way(ConfigSources(h.dirs, p.spec.Environment, h.folder, p.spec.Profile), t)
 	var clipped *config.ClippedError
 	switch {
 	case found:
-		return toAllow + AllowLine(sc, rule, h.folder)
+		return AllowLine(sc, rule, h.folder), ""
 	case errors.As(err, &clipped):
-		return "; the machine does not let it be allowed: " + clipped.Clips[0].At.File
+		return "", clipped.Clips[0].At.File
 	}
-	return ""
+	return "", ""
 }
 
 // AllowLine is the command that allows a rule; folder is the one that it is for, and empty when that is the current one.
