@@ -10,17 +10,13 @@ import (
 	"github.com/kernel-launch/kernel-launch/launcher"
 )
 
-// deniedTime is how long a launcher may take to say what its kernel was refused. One that does not answer must not hide the rest.
-const deniedTime = 2 * time.Second
+// askTime is how long a launcher may take to say what it alone knows of its kernel. One that does not answer must not hide the rest.
+const askTime = 2 * time.Second
 
-func denied(ctx context.Context, r launcher.Record) []launcher.Denial {
-	ctx, cancel := context.WithTimeout(ctx, deniedTime)
+func ask(ctx context.Context, r launcher.Record) (launcher.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	reply, err := r.Ask(ctx, launcher.OpStatus)
-	if err != nil {
-		return nil
-	}
-	return reply.Denied
+	return r.Ask(ctx, launcher.OpStatus)
 }
 
 func showDenied(w io.Writer, list []launcher.Denial) {

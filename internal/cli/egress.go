@@ -28,6 +28,23 @@ func (p *place) bindFolder(c *cobra.Command) {
 	c.Flags().StringVar(&p.folder, "folder", "", "the notebook's folder `PATH` instead of the current one")
 }
 
+// bind adds the flags of a command that shows what holds at a place.
+func (p *place) bind(c *cobra.Command) {
+	p.bindFolder(c)
+	c.Flags().StringVar(&p.env, "env", "", "managed environment `NAME`; the folder's in config.yaml, else \"default\"")
+	c.Flags().StringVar(&p.profile, "profile", "", "profile `NAME` of config.yaml")
+}
+
+// policy is what holds at a place, with the files that it was read from.
+func (a *app) policy(p place) (config.Sources, *launcher.Config, error) {
+	s, err := a.sources(p)
+	if err != nil {
+		return s, nil, err
+	}
+	cfg, err := config.Load(s)
+	return s, cfg, err
+}
+
 // sources are the files of the configuration, as they are read for that place.
 func (a *app) sources(p place) (config.Sources, error) {
 	d, err := launcher.Dirs(a.getenv)
@@ -51,9 +68,6 @@ func (a *app) sources(p place) (config.Sources, error) {
 
 // config is the policy of the current folder.
 func (a *app) config(profile string) (*launcher.Config, error) {
-	s, err := a.sources(place{profile: profile})
-	if err != nil {
-		return nil, err
-	}
-	return config.Load(s)
+	_, cfg, err := a.policy(place{profile: profile})
+	return cfg, err
 }

@@ -29,11 +29,7 @@ func (a *app) egressCheck() *cobra.Command {
 		Long: "Says what the proxy of a kernel in the current folder would do with a connection to HOST (port 443 unless given), by which rule, and which line would change it. Nothing is connected to.",
 		Args: arguments("HOST[:PORT]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.sources(p)
-			if err != nil {
-				return err
-			}
-			cfg, err := config.Load(s)
+			s, cfg, err := a.policy(p)
 			if err != nil {
 				return err
 			}
@@ -49,9 +45,7 @@ func (a *app) egressCheck() *cobra.Command {
 			return a.print(r, func(w io.Writer) { lines(w, r.sentences()) })
 		},
 	}
-	p.bindFolder(c)
-	c.Flags().StringVar(&p.env, "env", "", "managed environment `NAME`; the folder's in config.yaml, else \"default\"")
-	c.Flags().StringVar(&p.profile, "profile", "", "profile `NAME` of config.yaml")
+	p.bind(c)
 	return c
 }
 

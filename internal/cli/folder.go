@@ -37,11 +37,7 @@ func (a *app) folderShow() *cobra.Command {
 		Use: "show", Short: "what kernels of this folder get, and which line says so",
 		Long: "Prints the configuration as it holds for a kernel in the current folder, each value with the line that it comes from.", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			s, err := a.sources(p)
-			if err != nil {
-				return err
-			}
-			cfg, err := config.Load(s)
+			s, cfg, err := a.policy(p)
 			if err != nil {
 				return err
 			}
@@ -52,9 +48,7 @@ func (a *app) folderShow() *cobra.Command {
 			return a.print(out, func(w io.Writer) { settingTable(w, s.Folder, cfg, list) })
 		},
 	}
-	p.bindFolder(c)
-	c.Flags().StringVar(&p.env, "env", "", "managed environment `NAME`; the folder's in config.yaml, else \"default\"")
-	c.Flags().StringVar(&p.profile, "profile", "", "profile `NAME` of config.yaml")
+	p.bind(c)
 	return c
 }
 

@@ -57,9 +57,7 @@ func (a *app) kernelPort(op launcher.Operation, use, short, long string) *cobra.
 // askLauncher adds what only the launcher knows. One that does not answer leaves what its record says.
 func askLauncher(ctx context.Context, k *listedKernel) {
 	k.Forward, k.Publish = some(k.Forward), some(k.Publish)
-	ctx, cancel := context.WithTimeout(ctx, deniedTime)
-	defer cancel()
-	if reply, err := k.Ask(ctx, launcher.OpStatus); err == nil {
+	if reply, err := ask(ctx, k.Record); err == nil {
 		k.Forward, k.Publish, k.Denied = some(reply.Forward), some(reply.Publish), reply.Denied
 	}
 }

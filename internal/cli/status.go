@@ -18,7 +18,9 @@ func (a *app) statusCommand() *cobra.Command {
 				return err
 			}
 			for i := range kernels {
-				kernels[i].Denied = denied(cmd.Context(), kernels[i].Record)
+				if reply, err := ask(cmd.Context(), kernels[i].Record); err == nil {
+					kernels[i].Denied = reply.Denied
+				}
 			}
 			store, err := a.store("")
 			if err != nil {
