@@ -61,6 +61,9 @@ system-test:
 		command -v R >/dev/null || need+=(r-base-core); \
 		[ -d /usr/lib/R/site-library/IRkernel ] || R --vanilla --slave -e 'stopifnot(requireNamespace("IRkernel"))' >/dev/null 2>&1 || need+=(r-cran-irkernel); \
 		$(PYTHON) -c 'import ensurepip' >/dev/null 2>&1 || need+=(python3-venv); \
+		command -v git >/dev/null || need+=(git); \
+		[ -x /usr/bin/gdb ] || need+=(gdb); \
+		[ -x /usr/bin/node ] || need+=(nodejs); \
 		command -v setpriv >/dev/null || need+=(util-linux);)
 
 tools: $(VENV)/.ready
