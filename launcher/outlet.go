@@ -66,7 +66,7 @@ func (k *Kernel) auditOf(p *Plan) *egress.Audit {
 }
 
 func (k *Kernel) unlogged(err error) {
-	fmt.Fprintln(k.err, "kernel-launch: what this kernel reaches is not logged:", err)
+	k.say(fmt.Sprintf("what this kernel reaches is not logged: %v", err))
 }
 
 // record writes down a connection through an opening.
