@@ -97,12 +97,26 @@ class Kernel:
             if m["parent_header"].get("msg_id") == mid and m["msg_type"] == "stream" and sign in m["content"]["text"]:
                 return mid
 
-    def reply(self, mid, timeout=15):
+    def reply(self, mid, timeout=30):
+        """The content of its reply, once the kernel is idle: IRkernel aborts what arrives between the two, and never says idle for that."""
+        return self.rest(mid, timeout)[0]
+
+    def rest(self, mid, timeout=30):
+        """The content of its reply, and the text that it still wrote."""
         end = time.monotonic() + timeout
-        while True:
-            m = self.client.get_shell_msg(timeout=max(0.1, end - time.monotonic()))
-            if m["parent_header"].get("msg_id") == mid:
-                return m["content"]
+
+        def answers(get):
+            while True:
+                m = get(timeout=max(0.1, end - time.monotonic()))
+                if m["parent_header"].get("msg_id") == mid:
+                    yield m
+
+        content, text = next(answers(self.client.get_shell_msg))["content"], ""
+        for m in answers(self.client.get_iopub_msg):
+            if m["msg_type"] == "stream":
+                text += m["content"]["text"]
+            elif m["content"].get("execution_state") == "idle":
+                return content, text
 
 
 def main(scenarios):
