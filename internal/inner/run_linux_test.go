@@ -271,11 +271,15 @@ func TestAnInterruptThatTheInsideSawItselfIsNotDoubled(t *testing.T) {
 	out, _ := j.wait(t)
 	assert.Contains(t, out, "hits 1", "the control")
 
-	j = jailed(t)
-	require.NoError(t, j.start(t, "/usr/bin/python3", "-uISc", strings.Replace(counting, "print('ready')", "os.kill(1, signal.SIGINT); hit(); print('ready')", 1)))
-	j.says(t, "ready")                // an editor has hit every process; now the launcher forwards its own
-	time.Sleep(40 * time.Millisecond) // as long as the launcher holds it back, so that process 1 has seen its own
-	require.NoError(t, j.Signal(int(syscall.SIGINT)))
-	out, _ = j.wait(t)
-	assert.Contains(t, out, "hits 1")
+	for sent, want := range map[int]string{1: "hits 1", 2: "hits 2"} { // the second one is another interrupt, however soon it comes
+		j = jailed(t)
+		require.NoError(t, j.start(t, "/usr/bin/python3", "-uISc", strings.Replace(counting, "print('ready')", "os.kill(1, signal.SIGINT); hit(); print('ready')", 1)))
+		j.says(t, "ready")                // an editor has hit every process; now the launcher forwards its own
+		time.Sleep(40 * time.Millisecond) // as long as the launcher holds it back, so that process 1 has seen its own
+		for range sent {
+			require.NoError(t, j.Signal(int(syscall.SIGINT)))
+		}
+		out, _ = j.wait(t)
+		assert.Contains(t, out, want)
+	}
 }

@@ -65,10 +65,17 @@ const twice = 250 * time.Millisecond
 func (in *inside) relay(sig syscall.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !in.running || sig == syscall.SIGINT && time.Since(in.hit) < twice {
+	if !in.running || sig == syscall.SIGINT && in.hasHit() {
 		return
 	}
 	syscall.Kill(-in.addressee(sig), sig)
+}
+
+// hasHit says it once for each SIGINT that reached this process, so that the next interrupt is not taken for that one however soon it comes.
+func (in *inside) hasHit() bool {
+	same := time.Since(in.hit) < twice
+	in.hit = time.Time{}
+	return same
 }
 
 // addressee is the group that a signal is for. What a key sends goes where the key would send it: to the job in the foreground of a terminal.
