@@ -87,7 +87,7 @@ func requireNothingOfLaunch(t *testing.T, before int) {
 	all, err := Kernels(h.dirs)
 	require.NoError(t, err)
 	assert.Empty(t, all)
-	require.Eventually(t, func() bool { return descriptors(t) <= before }, 5*time.Second, 5*time.Millisecond, "descriptors leak")
+	require.Eventually(t, func() bool { return descriptors(t) <= before }, time.Minute, 5*time.Millisecond, "descriptors leak")
 }
 
 func TestAnInsideThatSaysNothing(t *testing.T) {

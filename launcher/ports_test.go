@@ -118,7 +118,7 @@ func TestWaitingClientsLeaveTheChannelsRoom(t *testing.T) {
 	s := newShown(t, func(p *ports, _ *opening) { p.waiting, p.patience = make(chan struct{}, 1), time.Minute })
 	s.here.attach(silent{}, t.Context())
 	s.dial(t)
-	require.Eventually(t, func() bool { return len(s.waiting) == 1 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.waiting) == 1 }, time.Minute, time.Millisecond)
 	if second, err := net.Dial("tcp4", s.address); err == nil { // else the reset has been faster than the answer
 		defer second.Close()
 		second.SetDeadline(time.Now().Add(30 * time.Second))

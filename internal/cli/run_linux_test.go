@@ -58,7 +58,7 @@ func (p *person) resize(rows, cols uint16) {
 
 func (p *person) sees(text string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return strings.Contains(p.String(), text) }, 20*time.Second, 10*time.Millisecond, "no %q on the screen", text)
+	require.Eventually(p.t, func() bool { return strings.Contains(p.String(), text) }, time.Minute, 10*time.Millisecond, "no %q on the screen", text)
 }
 
 func (p *person) types(keys string) {
@@ -111,7 +111,7 @@ func TestTheTerminalIsGivenBackWhateverEndsIt(t *testing.T) {
 		"a key":                    func(p *person) { p.types("\x1c") },
 	} {
 		p := sit(t, "run", "--", "sleep", "100")
-		require.Eventually(t, func() bool { return !p.cooked() }, 20*time.Second, 5*time.Millisecond, name)
+		require.Eventually(t, func() bool { return !p.cooked() }, time.Minute, 5*time.Millisecond, name)
 		time.Sleep(200 * time.Millisecond) // a signal that comes before the program runs is for the start
 		end(p)
 		assert.Greater(t, p.status(), 128, name)
@@ -122,11 +122,11 @@ func TestTheTerminalIsGivenBackWhateverEndsIt(t *testing.T) {
 func TestACommandCanBeSuspended(t *testing.T) {
 	p := sit(t, "run", "--", "sh", "-c", "echo ready; read x; echo got $x")
 	p.sees("ready")
-	require.Eventually(t, func() bool { return !p.cooked() }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return !p.cooked() }, time.Minute, 5*time.Millisecond)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTSTP))
-	require.Eventually(t, func() bool { return p.cooked() && stopped(p.cmd.Process.Pid) }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return p.cooked() && stopped(p.cmd.Process.Pid) }, time.Minute, 5*time.Millisecond)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
-	require.Eventually(t, func() bool { return !p.cooked() }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return !p.cooked() }, time.Minute, 5*time.Millisecond)
 	p.types("on\r")
 	p.sees("got on")
 	assert.Zero(t, p.status())

@@ -88,7 +88,7 @@ func (j *jail) wait(t *testing.T) (string, link.Exit) {
 
 func (j *jail) says(t *testing.T, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(j.out.String(), text) }, 20*time.Second, 2*time.Millisecond, "%v", j.out)
+	require.Eventually(t, func() bool { return strings.Contains(j.out.String(), text) }, time.Minute, 2*time.Millisecond, "%v", j.out)
 }
 
 func TestTheEndOfTheProgramIsPassedOn(t *testing.T) {

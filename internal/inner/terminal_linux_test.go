@@ -73,7 +73,7 @@ while time.time() < end: time.sleep(.01)`)
 // asks waits for the shell's nth prompt: what is typed before can be thrown away with a job.
 func (d *desk) asks(t *testing.T, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Count(d.out.String(), "?> ") == n }, 20*time.Second, 2*time.Millisecond, "%v", d.out)
+	require.Eventually(t, func() bool { return strings.Count(d.out.String(), "?> ") == n }, time.Minute, 2*time.Millisecond, "%v", d.out)
 }
 
 // job says its name when it can be hit. It blocks the signal that it then takes: one that came between its words and its sleep would be lost on it.
