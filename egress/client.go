@@ -92,13 +92,16 @@ func (c *client) serveOne(first bool) bool {
 	x := c.begin(h)
 	var f *fault
 	switch {
-	case errors.As(err, &f):
+	case errors.As(err, &f) && first && c.p.Secret != "": // whoever did not show the secret yet learns nothing of how requests are read
+		c.refuse(x, noSecret())
+		return false
+	case f != nil:
 		c.refuse(x, &refusal{status: f.status, code: f.code, what: f.what})
 		return false
 	case err != nil: // gone without a request, or reset within one
 		return false
 	case !c.p.knows(h):
-		c.refuse(x, &refusal{status: 407, code: CodeNoSecret, what: "this proxy serves one kernel, and the request does not carry its secret"})
+		c.refuse(x, noSecret())
 		return false
 	case h.method == "CONNECT":
 		c.connect(x)

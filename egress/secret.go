@@ -24,6 +24,10 @@ func NewSecret() string {
 // ClientEnvironment.
 func WithSecret(addr, secret string) string { return secretUser + ":" + secret + "@" + addr }
 
+func noSecret() *refusal {
+	return &refusal{status: 407, code: CodeNoSecret, what: "this proxy serves one kernel, and the request does not carry its secret"}
+}
+
 // knows is true when the request carries the proxy's secret, or there is none.
 func (p *Proxy) knows(h *head) bool {
 	if p.Secret == "" {

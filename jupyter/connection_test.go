@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 )
 
 // oneCase is a row of testdata/cases/jupyter.json. Fields whose shape depends on input.kind stay raw.
@@ -43,32 +45,12 @@ type oneCase struct {
 }
 
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/jupyter.json")
-	require.NoError(t, err)
-	var cases []oneCase
-	require.NoError(t, json.Unmarshal(data, &cases))
-	require.NotEmpty(t, cases)
-	runners := map[string]func(*testing.T, oneCase){
+	cases.Run(t, "jupyter.json", cases.Runners[oneCase]{
 		"connection_file":          runFile,
 		"connection_file_variants": runVariants,
 		"connection_file_on_disk":  runOnDisk,
 		"connection_text":          runText,
-	}
-	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) {
-			run := runners[c.Input.Kind]
-			require.NotNil(t, run, "no runner for %s", c.Input.Kind)
-			run(t, c)
-		})
-	}
-}
-
-func as[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	if len(raw) > 0 {
-		require.NoError(t, json.Unmarshal(raw, &v), string(raw))
-	}
-	return v
+	})
 }
 
 // verdict checks one file against one word of a row.
@@ -84,9 +66,9 @@ func verdict(t *testing.T, want string, c *Connection, err error) {
 
 func runFile(t *testing.T, row oneCase) {
 	c, err := ParseConnection("kernel-7.json", row.Input.JSON)
-	if as[string](t, row.Expected.Verdict) == "refuse" {
+	if cases.As[string](t, row.Expected.Verdict) == "refuse" {
 		require.Error(t, err)
-		for _, name := range as[[]string](t, row.Expected.MessageNames) {
+		for _, name := range cases.As[[]string](t, row.Expected.MessageNames) {
 			assert.ErrorContains(t, err, name)
 		}
 		assert.Contains(t, err.Error(), "kernel-7.json")
@@ -114,8 +96,8 @@ func warned(t *testing.T, want []string, c *Connection) {
 }
 
 func runVariants(t *testing.T, row oneCase) {
-	verdicts, names := as[[]string](t, row.Expected.Verdict), as[[]string](t, row.Expected.MessageNames)
-	for i, text := range as[[]json.RawMessage](t, row.Input.JSON) {
+	verdicts, names := cases.As[[]string](t, row.Expected.Verdict), cases.As[[]string](t, row.Expected.MessageNames)
+	for i, text := range cases.As[[]json.RawMessage](t, row.Input.JSON) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			c, err := ParseConnection("f", text)
 			if err == nil && len(row.Input.HostAddresses) > 0 {
@@ -138,7 +120,7 @@ func runVariants(t *testing.T, row oneCase) {
 
 func checkVariant(t *testing.T, row oneCase, i int, c *Connection) {
 	if row.Expected.Dial != nil {
-		assert.Equal(t, as[string](t, row.Expected.Dial[i]), c.Endpoint(Shell))
+		assert.Equal(t, cases.As[string](t, row.Expected.Dial[i]), c.Endpoint(Shell))
 	}
 	s, err := newSigner(c.Key, c.SignatureScheme)
 	require.NoError(t, err)
@@ -183,7 +165,7 @@ func runText(t *testing.T, row oneCase) {
 		data = row.Input.B64
 	}
 	c, err := ParseConnection("kernel-7.json", data)
-	if as[string](t, row.Expected.Verdict) == "refuse" {
+	if cases.As[string](t, row.Expected.Verdict) == "refuse" {
 		require.Error(t, err)
 		checkFaults(t, row, err)
 		return
@@ -201,7 +183,7 @@ func runText(t *testing.T, row oneCase) {
 }
 
 func checkFaults(t *testing.T, row oneCase, err error) {
-	for _, name := range as[[]string](t, row.Expected.MessageNames) {
+	for _, name := range cases.As[[]string](t, row.Expected.MessageNames) {
 		assert.ErrorContains(t, err, name)
 	}
 	for _, never := range row.Expected.MessageNever {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 )
 
 // oneCase is a row of testdata/cases/kernelspec.json. Fields whose shape depends on input.kind stay raw.
@@ -46,33 +48,13 @@ type oneCase struct {
 }
 
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/kernelspec.json")
-	require.NoError(t, err)
-	var cases []oneCase
-	require.NoError(t, json.Unmarshal(data, &cases))
-	require.NotEmpty(t, cases)
-	runners := map[string]func(*testing.T, oneCase){
+	cases.Run(t, "kernelspec.json", cases.Runners[oneCase]{
 		"kernelspec":               runSpec,
 		"kernelspec_dir":           runDir,
 		"kernelspec_text_variants": runTexts,
 		"kernelspec_variants":      runModes,
 		"list_under_locale":        runName,
-	}
-	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) {
-			run := runners[c.Input.Kind]
-			require.NotNil(t, run, "no runner for %s", c.Input.Kind)
-			run(t, c)
-		})
-	}
-}
-
-func as[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	if len(raw) > 0 {
-		require.NoError(t, json.Unmarshal(raw, &v), string(raw))
-	}
-	return v
+	})
 }
 
 func runSpec(t *testing.T, row oneCase) {
@@ -114,7 +96,7 @@ func runDir(t *testing.T, row oneCase) {
 		said := saidOf(problems, name, false)
 		assert.Contains(t, said, keyword(what), "%s should say: %s", said, what)
 	}
-	for name, what := range as[map[string]string](t, row.Expected.Warn) {
+	for name, what := range cases.As[map[string]string](t, row.Expected.Warn) {
 		require.Contains(t, listed, name)
 		assert.Contains(t, saidOf(problems, name, true), what)
 	}
@@ -142,8 +124,8 @@ func saidOf(problems []Problem, name string, warning bool) string {
 }
 
 func runTexts(t *testing.T, row oneCase) {
-	verdicts := as[[]string](t, row.Expected.Verdict)
-	warn := as[[]string](t, row.Expected.Warn)
+	verdicts := cases.As[[]string](t, row.Expected.Verdict)
+	warn := cases.As[[]string](t, row.Expected.Warn)
 	for i, text := range row.Input.Variants {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			s, problems := parse("x", "/kernels/x", []byte(text))
@@ -169,7 +151,7 @@ func runTexts(t *testing.T, row oneCase) {
 }
 
 func runModes(t *testing.T, row oneCase) {
-	verdicts := as[[]string](t, row.Expected.Verdict)
+	verdicts := cases.As[[]string](t, row.Expected.Verdict)
 	for i, mode := range row.Input.InterruptMode {
 		row.Input.Base["interrupt_mode"] = mode
 		text, err := json.Marshal(row.Input.Base)

@@ -5,57 +5,39 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 	"github.com/kernel-launch/kernel-launch/internal/witness"
+	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
-// oneCase is a row of testdata/cases/sandbox.json or sandbox-platforms.json that needs a launcher. What depends on input.kind stays raw.
+// oneCase is a row of testdata/cases that needs a launcher. What depends on input.kind stays raw.
 type oneCase struct {
 	ID              string
 	Input, Expected json.RawMessage
 }
 
-// caseKinds are the kinds of rows that are driven here; package sandbox has the others.
-var caseKinds = map[string]func(*testing.T, oneCase){"env_filter": variablesCase, "egress_reach": reachCase, "workload": workloadCase}
-
+// TestCases runs the kinds that need a launcher; packages sandbox and egress have the others.
 func TestCases(t *testing.T) {
-	ran := map[string]bool{}
-	for _, file := range []string{"sandbox.json", "sandbox-platforms.json"} {
-		data, err := os.ReadFile("../testdata/cases/" + file)
-		require.NoError(t, err)
-		var rows []oneCase
-		require.NoError(t, json.Unmarshal(data, &rows))
-		for _, row := range rows {
-			kind := as[struct{ Kind string }](t, row.Input).Kind
-			if run := caseKinds[kind]; run != nil {
-				ran[kind] = true
-				t.Run(row.ID, func(t *testing.T) { run(t, row) })
-			}
-		}
-	}
-	require.Len(t, ran, len(caseKinds))
-}
-
-func as[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(raw, &v), string(raw))
-	return v
+	runners := cases.Runners[oneCase]{"env_filter": variablesCase, "egress_reach": reachCase, "workload": workloadCase, "proxy_env": proxyVariablesCase}
+	cases.RunSome(t, runners, "sandbox.json", "sandbox-platforms.json", "egress.json")
 }
 
 // ownValues are variables that a kernel has whatever the host's are: they lead to places inside.
 var ownValues = []string{"PATH", "HOME"}
 
 func variablesCase(t *testing.T, row oneCase) {
-	in := as[struct {
+	in := cases.As[struct {
 		Env     map[string]string
 		Windows map[string]string `json:"windows_variant"`
 	}](t, row.Input)
-	want := as[struct {
+	want := cases.As[struct {
 		Passes, Dropped []string
 		Windows         []string `json:"windows_passes"`
 	}](t, row.Expected)
@@ -93,6 +75,23 @@ func windowsVariables(t *testing.T, host map[string]string, passes []string) {
 	assert.NotContains(t, plain, "SystemRoot", "the control: elsewhere it says nothing")
 }
 
+// proxyVariablesCase: what clients inside are told of the proxy, whatever the launcher itself was told of one.
+func proxyVariablesCase(t *testing.T, row oneCase) {
+	in := cases.As[struct {
+		Mode  sandbox.Network
+		Env   map[string]string `json:"outer_env"`
+		Proxy string
+	}](t, row.Input)
+	want := cases.As[struct{ Env map[string]string }](t, row.Expected)
+	cfg := DefaultConfig()
+	cfg.Sandbox.Network = in.Mode
+	p := pythonPlan(in.Env)
+	got := p.variables(cfg, "/work")
+	for name, value := range want.Env {
+		assert.Equal(t, strings.Replace(value, in.Proxy, "127.0.0.1:"+strconv.Itoa(p.egressAt()), 1), got[name], name)
+	}
+}
+
 // reaching connects where the variables say, and lists the sockets that have a name in the view: those that are mounted, and those in what is the
 // sandbox's own or may be written.
 const reaching = `import json, os, socket, stat, sys, urllib.parse
@@ -121,10 +120,10 @@ print(json.dumps({"Probe": [proxy(), ", ".join(before) or "none"], "Control": so
 `
 
 func reachCase(t *testing.T, row oneCase) {
-	in := as[struct {
+	in := cases.As[struct {
 		Policy struct{ Tmpfs, Writable []string }
 	}](t, row.Input)
-	want := as[struct{ Probe []string }](t, row.Expected)
+	want := cases.As[struct{ Probe []string }](t, row.Expected)
 	cfg := DefaultConfig()
 	base := folder(t)
 	for _, dir := range in.Policy.Writable {
@@ -180,7 +179,7 @@ if __name__ == "__main__":
 `
 
 func workloadCase(t *testing.T, row oneCase) {
-	in := as[struct {
+	in := cases.As[struct {
 		Platforms []string
 		Program   string
 		Network   string
@@ -193,7 +192,7 @@ func workloadCase(t *testing.T, row oneCase) {
 	var out witness.Output
 	s.Command, s.Stdout, s.Stderr = []string{systemPython, "-I", script}, &out, &out
 	require.Zero(t, launch(t, s).Wait().Code, out.String())
-	got := as[struct {
+	got := cases.As[struct {
 		Methods map[string][]any
 		Shm     []string
 		Socket  string

@@ -2,13 +2,14 @@ package restart
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 )
 
 // oneCase is a row of testdata/cases/restart.json. Fields whose shape depends on input.kind stay raw.
@@ -47,36 +48,18 @@ var accepted = map[string][]Verdict{
 }
 
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("../testdata/cases/restart.json")
-	require.NoError(t, err)
-	var cases []oneCase
-	require.NoError(t, json.Unmarshal(data, &cases))
-	require.NotEmpty(t, cases)
-	runners := map[string]func(*testing.T, oneCase){
+	cases.Run(t, "restart.json", cases.Runners[oneCase]{
 		"diff":            runDiff,
 		"diff_sources":    runSources,
 		"diff_series":     runSeries,
 		"diff_with_files": runFiles,
-	}
-	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) {
-			run := runners[c.Input.Kind]
-			require.NotNil(t, run, "no runner for %s", c.Input.Kind)
-			run(t, c)
-		})
-	}
-}
-
-func as[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(raw, &v), string(raw))
-	return v
+	})
 }
 
 func strs(t *testing.T, raw map[string]json.RawMessage) map[string]string {
 	out := map[string]string{}
 	for name, version := range raw {
-		out[name] = as[string](t, version)
+		out[name] = cases.As[string](t, version)
 	}
 	return out
 }
@@ -96,7 +79,7 @@ func runDiff(t *testing.T, c oneCase) {
 		requires(&after, name, keys(c.Expected.Changed)...)
 	}
 	changes := Diff(before, after)
-	told := judged(t, as[string](t, c.Expected.Verdict), changes)
+	told := judged(t, cases.As[string](t, c.Expected.Verdict), changes)
 	for name, versions := range c.Expected.Changed {
 		one := find(t, changes, name)
 		assert.Equal(t, Changed, one.Class)
@@ -127,11 +110,11 @@ func runSources(t *testing.T, c oneCase) {
 	changes := Diff(before, after)
 	require.Len(t, changes, 1)
 	assert.Equal(t, Class(c.Expected.ResolvedSays), changes[0].Class)
-	assert.Contains(t, judged(t, as[string](t, c.Expected.Verdict), changes), "six 1.16.0 (the system's) is now covered by 1.17.0")
+	assert.Contains(t, judged(t, cases.As[string](t, c.Expected.Verdict), changes), "six 1.16.0 (the system's) is now covered by 1.17.0")
 }
 
 func runSeries(t *testing.T, c oneCase) {
-	words := as[[]string](t, c.Expected.Verdict)
+	words := cases.As[[]string](t, c.Expected.Verdict)
 	require.Len(t, c.Input.Steps, len(words))
 	for i, step := range c.Input.Steps {
 		judged(t, words[i], Diff(resolved(step.Before), resolved(step.After)))
@@ -147,7 +130,7 @@ type fileRow struct {
 func runFiles(t *testing.T, c oneCase) {
 	before, after := placed(t, c.Input.Before), placed(t, c.Input.After)
 	changes := Diff(before, after)
-	told := judged(t, as[string](t, c.Expected.Verdict), changes)
+	told := judged(t, cases.As[string](t, c.Expected.Verdict), changes)
 	assert.Contains(t, told, c.Expected.Hint)
 	assert.True(t, changes.Additive())
 	if c.ID == "RS-06" { // the row's other half: the namespace has an __init__ in the host's folder
@@ -162,7 +145,7 @@ func runFiles(t *testing.T, c oneCase) {
 func placed(t *testing.T, raw map[string]json.RawMessage) Snapshot {
 	s := Snapshot{Language: Python, Path: []string{"env", "host"}}
 	for _, name := range keys(raw) {
-		row := as[fileRow](t, raw[name])
+		row := cases.As[fileRow](t, raw[name])
 		p := Package{Name: name, Version: row.Version, Folder: or(row.Dir, "env"), Owner: OwnerEnv, Modules: row.Top, Hooks: row.Editable, Files: row.Files}
 		if p.Folder == "host" {
 			p.Owner = OwnerBase

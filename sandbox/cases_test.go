@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 )
 
 // planCase is a row of kind policy_to_argv of testdata/cases/sandbox.json: a machine, a policy in the words of whoever met the problem, and what must come of it.
@@ -35,28 +35,8 @@ type planCase struct {
 	}
 }
 
-// caseRows are the rows of a file in testdata/cases.
-func caseRows[T any](t *testing.T, file string) (rows []T) {
-	t.Helper()
-	data, err := os.ReadFile("../testdata/cases/" + file)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, &rows))
-	require.NotEmpty(t, rows)
-	return rows
-}
-
-const planKind = "policy_to_argv"
-
 func TestPlanCases(t *testing.T) {
-	ran := 0
-	for _, row := range caseRows[planCase](t, "sandbox.json") {
-		if row.Input.Kind != planKind {
-			continue
-		}
-		ran++
-		t.Run(row.ID, func(t *testing.T) { row.run(t) })
-	}
-	require.GreaterOrEqual(t, ran, 4)
+	cases.RunSome(t, cases.Runners[planCase]{"policy_to_argv": func(t *testing.T, row planCase) { row.run(t) }}, "sandbox.json")
 }
 
 func (row planCase) run(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 )
 
 // platformCase is a row of testdata/cases/sandbox-platforms.json. What depends on input.kind stays raw.
@@ -17,15 +19,7 @@ type platformCase struct {
 }
 
 func TestPlatformCases(t *testing.T) {
-	runners := map[string]func(*testing.T, platformCase){"workload": workloadCase, "windows_plan": windowsCase}
-	for _, c := range caseRows[platformCase](t, "sandbox-platforms.json") {
-		t.Run(c.ID, func(t *testing.T) {
-			var kind struct{ Kind string }
-			require.NoError(t, json.Unmarshal(c.Input, &kind))
-			require.Contains(t, runners, kind.Kind)
-			runners[kind.Kind](t, c)
-		})
-	}
+	cases.Run(t, "sandbox-platforms.json", cases.Runners[platformCase]{"workload": workloadCase, "windows_plan": windowsCase})
 }
 
 // needs are what a workload needs, by the words of the rows: on macOS an operation of the profile, on Linux a part of the plan.

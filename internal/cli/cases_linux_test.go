@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kernel-launch/kernel-launch/internal/cases"
 	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
@@ -41,25 +42,7 @@ type oneCase struct {
 }
 
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/cases/launcher.json")
-	require.NoError(t, err)
-	var rows []oneCase
-	require.NoError(t, json.Unmarshal(data, &rows))
-	require.NotEmpty(t, rows)
-	runners := map[string]func(*testing.T, oneCase){"signal": interruptCase, "signal_variants": endCase, "launch": inheritedCase}
-	for _, row := range rows {
-		t.Run(row.ID, func(t *testing.T) {
-			run := runners[row.Input.Kind]
-			require.NotNil(t, run, "no runner for %s", row.Input.Kind)
-			run(t, row)
-		})
-	}
-}
-
-func read[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(raw, &v), string(raw))
-	return v
+	cases.Run(t, "launcher.json", cases.Runners[oneCase]{"signal": interruptCase, "signal_variants": endCase, "launch": inheritedCase})
 }
 
 // counting prints each interrupt of two seconds.
@@ -72,7 +55,7 @@ while time.monotonic() < end:
 `
 
 func interruptCase(t *testing.T, row oneCase) {
-	require.Equal(t, "SIGINT to the process group of kernel-launch", read[string](t, row.Input.Deliver))
+	require.Equal(t, "SIGINT to the process group of kernel-launch", cases.As[string](t, row.Input.Deliver))
 	s := serve(t)
 	before := s.processes()
 	neighbour := exec.Command("sleep", "60")
@@ -121,8 +104,8 @@ func endCase(t *testing.T, row oneCase) {
 	seconds := 0
 	_, err := fmt.Sscanf(row.Expected.Verdict, "nothing left running after %d s in each variant", &seconds)
 	require.NoError(t, err)
-	codes := read[[]string](t, row.Expected.ExitCode)
-	for i, how := range read[[]string](t, row.Input.Deliver) {
+	codes := cases.As[[]string](t, row.Expected.ExitCode)
+	for i, how := range cases.As[[]string](t, row.Input.Deliver) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			require.Contains(t, deliveries, how)
