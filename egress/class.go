@@ -56,14 +56,16 @@ func row(prefix string, c Class) classRow { return classRow{netip.MustParsePrefi
 // addresses stand before the ranges that hold them. Ranges are those of the
 // IANA special-purpose registries; the metadata rows are the addresses where
 // clouds answer (AWS, GCE, Azure and others; Azure's wire server; Alibaba;
-// Oracle; AWS over IPv6).
+// Oracle; over IPv6 AWS, GCE, Oracle and Scaleway).
 var classTable = []classRow{
 	row("169.254.169.254/32", ClassMetadata),
 	row("168.63.129.16/32", ClassMetadata),
 	row("100.100.100.200/32", ClassMetadata),
 	row("192.0.0.192/32", ClassMetadata),
-	row("fd00:ec2::254/128", ClassMetadata),
+	row("fd00:ec2::/32", ClassMetadata),
 	row("fd20:ce::254/128", ClassMetadata),
+	row("fd00:c1::a9fe:a9fe/128", ClassMetadata),
+	row("fd00:42::42/128", ClassMetadata),
 
 	row("0.0.0.0/8", ClassUnspecified),
 	row("127.0.0.0/8", ClassLoopback),

@@ -21,7 +21,7 @@ func TestClassify(t *testing.T) {
 		"192.88.99.1": ClassEmbedded, "198.18.0.1": ClassBenchmark, "198.19.255.255": ClassBenchmark, "198.20.0.0": ClassPublic,
 		"224.0.0.1": ClassMulticast, "239.255.255.255": ClassMulticast, "240.0.0.1": ClassReserved, "255.255.255.255": ClassReserved,
 		"168.63.129.16": ClassMetadata, "168.63.129.17": ClassPublic, "1.1.1.1": ClassPublic, "93.184.216.34": ClassPublic,
-		"::1": ClassLoopback, "::": ClassUnspecified, "fc00::1": ClassPrivate, "fdff::1": ClassPrivate, "fd00:ec2::254": ClassMetadata,
+		"::1": ClassLoopback, "::": ClassUnspecified, "fc00::1": ClassPrivate, "fdff::1": ClassPrivate, "fd00:ec2::254": ClassMetadata, "fd20:ce::254": ClassMetadata, "fd00:c1::a9fe:a9fe": ClassMetadata, "fd00:42::42": ClassMetadata,
 		"fe80::1": ClassLinkLocal, "febf::1": ClassLinkLocal, "fec0::1": ClassReserved, "ff02::1": ClassMulticast,
 		"::ffff:127.0.0.1": ClassLoopback, "::ffff:10.0.0.1": ClassPrivate, "::ffff:1.1.1.1": ClassPublic,
 		"::127.0.0.1": ClassEmbedded, "::1.1.1.1": ClassEmbedded, "::ffff:0:127.0.0.1": ClassEmbedded,

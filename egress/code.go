@@ -50,7 +50,8 @@ const (
 	CodeAddressLiteral   = "address-literal"   // an address, and no rule is that address
 	CodeNumericHost      = "numeric-host"      // a number that some resolvers take for an address
 	CodeLocalName        = "local-name"        // localhost and below: never leaves
-	CodeInwardAddress    = "inward-address"    // the name resolves to an address that is not public
+	CodeMetadataName     = "metadata-name"     // a cloud's metadata service: never reached
+	CodeInwardAddress    = "inward-address"    // the name leads to an address that is not public, or to the proxy itself
 	CodePolicyUnreadable = "policy-unreadable" // the rules could not be read
 	CodeServerName       = "server-name"       // TLS in the tunnel names another host than the CONNECT
 

@@ -67,12 +67,13 @@ func parseRange(s string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// liftable is true when p lies wholly in one row whose class may be opened.
-// Metadata addresses inside it stay shut, because they have rows of their own.
+// liftable is true when the first row that holds p wholly is of a class that
+// may be opened. Metadata addresses inside p stay shut, because they have rows
+// of their own.
 func liftable(p netip.Prefix) bool {
 	for _, r := range classTable {
-		if r.class.Inward() && r.prefix.Bits() <= p.Bits() && r.prefix.Contains(p.Addr()) {
-			return true
+		if r.prefix.Bits() <= p.Bits() && r.prefix.Contains(p.Addr()) {
+			return r.class.Inward()
 		}
 	}
 	return false

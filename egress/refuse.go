@@ -39,6 +39,7 @@ func refused(t Target, d Decision) *refusal {
 		CodeDenyRule:         fmt.Sprintf("%s is denied by the rule %s", host, d.Rule),
 		CodeAddressLiteral:   host + " is an address, and no rule is that address",
 		CodeLocalName:        host + " is a name for the machine itself, which is never reached through the proxy",
+		CodeMetadataName:     host + " is a name of a cloud's metadata service, which hands out the machine's credentials",
 		CodePolicyUnreadable: host + " is denied because the rules cannot be read",
 	}
 	return &refusal{status: 403, code: d.Code, what: words[d.Code], rule: d.Rule, host: host, port: t.Port}

@@ -28,7 +28,7 @@ func (p *Proxy) resolve(ctx context.Context, t *trip) ([]netip.AddrPort, error) 
 	if len(addrs) == 0 {
 		return nil, t.noAddress()
 	}
-	return t.screenAll(addrs)
+	return p.screenAll(t, addrs)
 }
 
 func (p *Proxy) resolver() Resolver {
@@ -38,17 +38,28 @@ func (p *Proxy) resolver() Resolver {
 	return &net.Resolver{PreferGo: true}
 }
 
-func (t *trip) screenAll(addrs []netip.Addr) ([]netip.AddrPort, error) {
+func (p *Proxy) screenAll(t *trip, addrs []netip.Addr) ([]netip.AddrPort, error) {
 	var refusal error
 	out := make([]netip.AddrPort, 0, len(addrs))
 	for _, a := range addrs {
-		a = a.Unmap()
-		if c, ok := t.rules.screen(t.target, a); !ok && refusal == nil {
-			refusal = t.fail(403, CodeInwardAddress, fmt.Sprintf("%s leads to %s, a %s address", t.target.Host(), a, c))
+		to := netip.AddrPortFrom(a.Unmap(), t.target.Port)
+		if what := p.objection(t, to); what != "" && refusal == nil {
+			refusal = t.fail(403, CodeInwardAddress, t.target.Host()+" leads to "+what)
 		}
-		out = append(out, netip.AddrPortFrom(a, t.target.Port))
+		out = append(out, to)
 	}
 	return out, refusal
+}
+
+// objection says what an address is that may not be dialled, empty when it may.
+func (p *Proxy) objection(t *trip, to netip.AddrPort) string {
+	if c, ok := t.rules.screen(t.target, to.Addr()); !ok {
+		return fmt.Sprintf("%s, a %s address", to.Addr(), c)
+	}
+	if p.own(to) {
+		return fmt.Sprintf("%s, where this proxy listens itself", to)
+	}
+	return ""
 }
 
 func (t *trip) noAddress() *refusal {

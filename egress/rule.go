@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -50,6 +51,15 @@ func (e *RuleError) Error() string {
 // becomes its A-label. A rule that could never match, or that would match
 // everything, is a *RuleError.
 func ParseRule(s string) (Rule, error) {
+	r, err := parseRule(s)
+	var fault *RuleError
+	if errors.As(err, &fault) {
+		fault.Suggest = usable(fault.Suggest)
+	}
+	return r, err
+}
+
+func parseRule(s string) (Rule, error) {
 	text := strings.TrimSpace(s)
 	if err := checkShape(text); err != nil {
 		return Rule{}, err
@@ -84,7 +94,7 @@ func (r Rule) withHost(s, host string) (Rule, error) {
 	}
 	t, err := parseBareHost(ascii)
 	if err != nil {
-		return Rule{}, hostFault(s, ascii, err)
+		return Rule{}, r.hostFault(s, ascii, err)
 	}
 	if t.Addr.IsValid() {
 		return r.withAddr(s, ascii, t.Addr)
@@ -94,26 +104,24 @@ func (r Rule) withHost(s, host string) (Rule, error) {
 }
 
 func (r Rule) withAddr(s, host string, a netip.Addr) (Rule, error) {
-	canonical := a.String()
-	if a.Is6() {
-		canonical = "[" + canonical + "]"
-	}
+	exact := Rule{addr: a, port: r.port}
 	switch c := Classify(a); {
-	case r.reach != reachExact:
-		return Rule{}, &RuleError{Rule: s, What: "nothing lies below an address", Suggest: canonical}
 	case c != ClassPublic && c != ClassDocumentation:
 		return Rule{}, &RuleError{Rule: s, What: fmt.Sprintf("%s is a %s address, which is never reached by address; allow a name and pin it there", a, c)}
-	case canonical != host:
-		return Rule{}, &RuleError{Rule: s, What: "the address is not in its usual spelling", Suggest: canonical}
+	case r.reach != reachExact:
+		return Rule{}, &RuleError{Rule: s, What: "nothing lies below an address", Suggest: exact.String()}
+	case Rule{addr: a}.String() != host:
+		return Rule{}, &RuleError{Rule: s, What: "the address is not in its usual spelling", Suggest: exact.String()}
 	}
-	r.addr = a
-	return r, nil
+	return exact, nil
 }
 
 func (r Rule) checkName(s string) error {
 	switch {
 	case isLocal(r.name):
 		return &RuleError{Rule: s, What: "loopback is never proxied, so this rule could not match; pin another name to the address, or forward the port"}
+	case isMetadata(r.name):
+		return &RuleError{Rule: s, What: "a cloud's metadata service, which hands out the machine's credentials, is never reached, so this rule could not match"}
 	case r.reach != reachExact && !strings.Contains(r.name, "."):
 		return &RuleError{Rule: s, What: fmt.Sprintf("everything below %q is too broad; name a domain of at least two labels", r.name)}
 	}

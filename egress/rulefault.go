@@ -66,17 +66,35 @@ func bracketed(s string) string {
 	return ""
 }
 
-func hostFault(rule, host string, err error) error {
+// hostFault says what is wrong with the host of a rule. A number is answered
+// as the address that others would dial.
+func (r Rule) hostFault(rule, host string, err error) error {
 	var t *TargetError
 	if !errors.As(err, &t) {
 		return &RuleError{Rule: rule, What: err.Error()}
 	}
-	f := &RuleError{Rule: rule, What: t.What}
 	if a, ok := looseQuad(strings.TrimSuffix(host, ".")); ok && t.Code == CodeNumericHost {
-		f.What = "the address is not in its usual spelling"
-		f.Suggest = a.String()
+		_, err := r.withAddr(rule, host, a)
+		return err
 	}
-	return f
+	return &RuleError{Rule: rule, What: t.What}
+}
+
+// usable makes a suggestion one that is a rule, by way of its own suggestion
+// where it has one; empty when it does not become one.
+func usable(s string) string {
+	for range 3 { // a scheme, a user, a spelling
+		r, err := parseRule(s)
+		if err == nil {
+			return r.String()
+		}
+		var fault *RuleError
+		if !errors.As(err, &fault) {
+			return ""
+		}
+		s = fault.Suggest
+	}
+	return ""
 }
 
 // looseQuad reads the spellings that inet_aton takes, only to say in an error

@@ -22,8 +22,11 @@ type Decision struct {
 // Decide judges a target by its name, or its address, and its port. Deny
 // beats allow, whatever the order.
 func (r *Rules) Decide(t Target) Decision {
-	if isLocal(t.Name) {
+	switch {
+	case isLocal(t.Name):
 		return Decision{Code: CodeLocalName}
+	case isMetadata(t.Name):
+		return Decision{Code: CodeMetadataName}
 	}
 	for _, rule := range r.Deny {
 		if rule.names(t) && rule.covers(t.Port) {
