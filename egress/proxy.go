@@ -36,7 +36,10 @@ type Proxy struct {
 	// Rules gives the policy; it is called for every tunnel and every
 	// request. An error, nil rules and a nil function all deny.
 	Rules func() (*Rules, error)
-	// Resolver nil is Go's own resolver, which takes no number for a name.
+	// Resolver nil is Go's own resolver, in a program with cgo as in one
+	// without and whatever GODEBUG says. The C library's, which
+	// net.DefaultResolver may be, gets no number to read as an address either,
+	// but finds no name of /etc/hosts by its final dot.
 	Resolver Resolver
 	// Dial nil is a net.Dialer that screens the address once more in its
 	// control hook. Another function is given addresses that have been

@@ -84,6 +84,7 @@ func TestAtMostFourAreDialled(t *testing.T) {
 	resp, _ := w.call(connectAllowed).answer()
 	assert.Equal(t, 502, resp.StatusCode)
 	assert.Equal(t, []string{"[2001:db8::1]:443", "192.0.2.1:443", "[2001:db8::2]:443", "192.0.2.2:443"}, w.dialled)
+	assert.Equal(t, []string{"allowed.test."}, w.looked, "a failure is no reason to look again")
 }
 
 func TestASlowAddressDoesNotHoldUpTheNext(t *testing.T) {
