@@ -106,15 +106,26 @@ func looseQuad(s string) (netip.Addr, bool) {
 	}
 	var sum uint64
 	for i, p := range parts {
-		n, err := strconv.ParseUint(p, 0, 32)
+		n, err := looseNumber(p)
 		bits := 8
 		if i == len(parts)-1 {
 			bits = 8 * (5 - len(parts))
 		}
-		if err != nil || n >= 1<<bits || strings.Contains(p, "_") {
+		if err != nil || n >= 1<<bits {
 			return netip.Addr{}, false
 		}
 		sum = sum<<bits | n
 	}
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true
+}
+
+// looseNumber reads hexadecimal behind 0x, octal behind 0, and decimal.
+func looseNumber(s string) (uint64, error) {
+	if hex, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
+		return strconv.ParseUint(hex, 16, 32)
+	}
+	if len(s) > 1 && s[0] == '0' {
+		return strconv.ParseUint(s, 8, 32)
+	}
+	return strconv.ParseUint(s, 10, 32)
 }
