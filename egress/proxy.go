@@ -61,6 +61,10 @@ type Proxy struct {
 	// Secret, if set, must come with every request: whoever does not know it
 	// learns nothing but that. For a loopback that other programs share.
 	Secret string
+	// Remedy, if set, gives the line that would allow what the event tells was
+	// refused by policy, empty for none. It stands in the body of the answer;
+	// the client waits for it.
+	Remedy func(Event) string
 	// Event, if set, is told of every tunnel and request, from several
 	// goroutines at once. It must not block.
 	Event  func(Event)

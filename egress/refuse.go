@@ -25,6 +25,7 @@ type refusal struct {
 	code, what, rule string
 	host             string
 	port             uint16
+	allow            string // the line that would allow it
 }
 
 func (r *refusal) Error() string { return r.what }
@@ -60,6 +61,9 @@ func (c *client) refuse(x *exchange, r *refusal) {
 		x.ev.Verdict = Allow
 	}
 	c.report(x, r.code, end)
+	if r.status == 403 && c.p.Remedy != nil {
+		r.allow = c.p.Remedy(x.ev)
+	}
 	c.conn.SetWriteDeadline(time.Now().Add(drainTime))
 	if _, err := c.conn.Write(r.response(x.head.method)); err == nil {
 		drain(c.conn)
@@ -107,25 +111,11 @@ func (r *refusal) body() []byte {
 		Port   uint16 `json:"port,omitempty"`
 		Rule   string `json:"rule,omitempty"`
 		Allow  string `json:"allow,omitempty"`
-	}{1, r.code, plain.Line(r.what, maxPhrase), r.host, r.port, r.rule, r.remedy()})
+	}{1, r.code, plain.Line(r.what, maxPhrase), r.host, r.port, r.rule, r.allow})
 	if err != nil {
 		return nil
 	}
 	return append(data, '\n')
-}
-
-func (r *refusal) remedy() string { return Remedy(r.code, r.host, r.port) }
-
-// Remedy is the line that would allow what was refused with this code, empty
-// where none would.
-func Remedy(code, host string, port uint16) string {
-	switch {
-	case code != CodeNotListed && code != CodePortNotListed:
-		return ""
-	case port == 443 || port == 80:
-		return "kernel-launch egress allow " + host
-	}
-	return fmt.Sprintf("kernel-launch egress allow %s:%d", host, port)
 }
 
 func or0(s string) string {

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -42,15 +43,42 @@ func TestRefusalNamesTheHostWhereClientsShowIt(t *testing.T) {
 	}
 }
 
+// The line that would allow a refused host is whoever's who runs the proxy,
+// who is asked about what the policy refused and about nothing else.
 func TestRefusalSaysWhatWouldAllowIt(t *testing.T) {
-	for raw, want := range map[string]string{
-		"CONNECT files.example:443 HTTP/1.1\r\n\r\n":  `"allow":"kernel-launch egress allow files.example"`,
-		"CONNECT files.example:8443 HTTP/1.1\r\n\r\n": `"allow":"kernel-launch egress allow files.example:8443"`,
+	var asked []Event
+	w := newWorld(t, func(w *world) {
+		w.answers["in.allowed.test."] = addrs("10.0.0.1")
+		w.answers["none.allowed.test."] = addrs()
+		w.proxy.Remedy = func(e Event) string {
+			asked = append(asked, e) // one connection at a time
+			if e.Code == CodeInwardAddress {
+				return ""
+			}
+			return fmt.Sprintf("allow '%s' %d <now>", e.Host, e.Port)
+		}
+	})
+	for _, c := range []struct{ raw, allow, code string }{
+		{"CONNECT files.example:8443 HTTP/1.1\r\n\r\n", "allow 'files.example' 8443 <now>", CodeNotListed},
+		{get("http://files.example/"), "allow 'files.example' 80 <now>", CodeNotListed},
+		{"CONNECT in.allowed.test:443 HTTP/1.1\r\n\r\n", "", CodeInwardAddress},
+		{"CONNECT none.allowed.test:443 HTTP/1.1\r\n\r\n", "", ""},
+		{"CONNECT a b HTTP/1.1\r\n\r\n", "", ""},
 	} {
-		_, body := newWorld(t).call(raw).answer()
-		assert.Contains(t, body, want)
+		asked = nil
+		_, body := w.call(c.raw).answer()
+		var j struct{ Allow string }
+		require.NoError(t, json.Unmarshal([]byte(body), &j))
+		assert.Equal(t, c.allow, j.Allow)
+		if c.code == "" {
+			assert.Empty(t, asked)
+			continue
+		}
+		require.Len(t, asked, 1)
+		assert.Equal(t, c.code, asked[0].Code)
+		assert.Equal(t, Deny, asked[0].Verdict)
 	}
-	_, body := newWorld(t).call("CONNECT localhost:443 HTTP/1.1\r\n\r\n").answer()
+	_, body := newWorld(t).call("CONNECT files.example:443 HTTP/1.1\r\n\r\n").answer()
 	assert.NotContains(t, body, `"allow"`)
 }
 

@@ -64,6 +64,38 @@ func (d *deniedRing) newest(allow func(egress.Event) string) []Denial {
 	return list
 }
 
+// linesASecond is how many lines are worked out for the answers to a kernel. Each takes the configuration to be read, and a kernel can have itself
+// refused thousands of times a second.
+const linesASecond = 10
+
+// sparing lets so many pass in a second; the zero value is ready.
+type sparing struct {
+	mu    sync.Mutex
+	since time.Time
+	n     int
+}
+
+func (s *sparing) passes(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.since) >= time.Second {
+		s.since, s.n = now, 0
+	}
+	s.n++
+	return s.n <= linesASecond
+}
+
+// answerLine is allowLine for the answer that the refused client gets.
+func (k *Kernel) answerLine() func(egress.Event) string {
+	var s sparing
+	return func(e egress.Event) string {
+		if !s.passes(e.Time) {
+			return ""
+		}
+		return k.allowLine(e)
+	}
+}
+
 // allowLine is the line that would let the kernel reach what was refused; empty when none would.
 func (k *Kernel) allowLine(e egress.Event) string {
 	line, _ := k.Plan().way(e)

@@ -25,8 +25,8 @@ func TestTheNewestDenialsAreKeptAndCounted(t *testing.T) {
 	d.add(egress.Event{Host: "allowed.test", Verdict: egress.Allow})
 	d.add(egress.Event{Code: egress.CodeMalformed})
 	assert.Equal(t, []Denial{
-		{Host: "a.test", Port: 443, Code: "not-listed", First: time.Unix(1, 0).UTC(), Last: time.Unix(3, 0).UTC(), Count: 2, Allow: "kernel-launch egress allow a.test"},
-		{Host: "b.test", Port: 22, Code: "port-not-listed", First: time.Unix(2, 0).UTC(), Last: time.Unix(2, 0).UTC(), Count: 1, Allow: "kernel-launch egress allow b.test:22"},
+		{Host: "a.test", Port: 443, Code: "not-listed", First: time.Unix(1, 0).UTC(), Last: time.Unix(3, 0).UTC(), Count: 2, Allow: "allow a.test"},
+		{Host: "b.test", Port: 22, Code: "port-not-listed", First: time.Unix(2, 0).UTC(), Last: time.Unix(2, 0).UTC(), Count: 1, Allow: "allow b.test"},
 	}, d.newest(remedy))
 }
 
@@ -64,4 +64,20 @@ func TestTheDenialsAreInTheAnswerToAStatusAlone(t *testing.T) {
 	assert.Empty(t, reply.Denied)
 }
 
-func remedy(e egress.Event) string { return egress.Remedy(e.Code, e.Host, e.Port) }
+func remedy(e egress.Event) string {
+	if e.Code == egress.CodeInwardAddress {
+		return ""
+	}
+	return "allow " + e.Host
+}
+
+func TestAFloodOfRefusalsDoesNotWorkOutALineForEach(t *testing.T) {
+	var s sparing
+	passed := 0
+	for i := range 10_000 {
+		if s.passes(time.Unix(1, int64(i)*int64(time.Millisecond))) {
+			passed++
+		}
+	}
+	assert.Equal(t, 10*linesASecond, passed, "in ten seconds")
+}

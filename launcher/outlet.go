@@ -33,7 +33,7 @@ func (k *Kernel) furnish(proxy *egress.Proxy, r *rules, p *Plan) {
 		k.outlet.denied.add(e)
 		tell(e)
 	}
-	proxy.Credentials, proxy.Upstream = r.headers, p.upstream
+	proxy.Credentials, proxy.Upstream, proxy.Remedy = r.headers, p.upstream, k.answerLine()
 	k.track(proxy, audit)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +94,54 @@ func TestTheLineOfARefusalOpensItForTheRunningKernel(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(got), text), "%s", got)
 	assert.Contains(t, string(got), "it's here")
+}
+
+const allowedByTheAnswer = `
+import json, time, urllib.error, urllib.request
+def ask():
+    try: return urllib.request.urlopen('http://new.live.test/', timeout=30).status, b''
+    except urllib.error.HTTPError as e: return e.code, e.read()
+status, body = ask()
+print(status, json.loads(body)['allow'], flush=True)
+end = time.time() + 90
+while status != 200 and time.time() < end:
+    time.sleep(.1)
+    status, body = ask()
+print(status, flush=True)
+`
+
+// What the refused client reads in the answer's body is the line to paste, too.
+func TestTheLineInTheAnswerOpensItForTheRunningKernel(t *testing.T) {
+	w := theWorld()
+	require.NoError(t, w.err)
+	origin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(origin.Close)
+	config := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(config, "kernel-launch"), 0o700))
+	text := fmt.Sprintf("egress: {pin: {.live.test: \"%s\"}}\n", origin.Listener.Addr())
+	require.NoError(t, os.WriteFile(filepath.Join(config, "kernel-launch", "config.yaml"), []byte(text), 0o600))
+
+	kernel := w.command("eval", "--env", "default", "--timeout", "3m", allowedByTheAnswer)
+	kernel.Env = append(kernel.Env, "XDG_CONFIG_HOME="+config)
+	kernel.Dir = filepath.Join(w.notebooks, "what's in the answer")
+	require.NoError(t, os.MkdirAll(kernel.Dir, 0o700))
+	var said strings.Builder
+	kernel.Stderr = &said
+	out, err := kernel.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, kernel.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	line, refused := strings.CutPrefix(lines.Text(), "403 ")
+	assert.True(t, refused, lines.Text())
+	paste := exec.Command("/bin/sh", "-c", line)
+	paste.Env = append(kernel.Env, "PATH="+filepath.Dir(w.launcher)+":/usr/bin:/bin")
+	paste.Dir = "/"
+	answer, err := paste.CombinedOutput()
+	assert.NoError(t, err, "%s: %s", line, answer)
+	require.True(t, lines.Scan())
+	assert.Equal(t, "200", lines.Text())
+	require.NoError(t, kernel.Wait(), said.String())
 }
 
 func TestALogIsFollowed(t *testing.T) {
