@@ -125,6 +125,9 @@ type OpenPort struct {
 	Problem     string    `json:"problem,omitempty"`     // why it is not open
 }
 
+// As is how a configuration has it.
+func (p OpenPort) As(way Way) string { return Port{way, p.Port, p.Host, p.HostPort}.String() }
+
 // Outside is HOST:PORT of its end on the host.
 func (p OpenPort) Outside() string { return Port{Host: p.Host, HostPort: p.HostPort}.outside() }
 

@@ -48,12 +48,17 @@ func (p *ports) begin(ctx, lifetime context.Context, l link.Link, plan *Plan) er
 		if port.Way == Forwarded || slices.Contains(asked, port) {
 			return fault
 		}
-		p.say("%v", fault)
-		o := newOpening(p.kernel, port, nil)
-		o.problem = fault.Problem
-		p.keep(o)
+		p.lack(port, fault)
 	}
 	return nil
+}
+
+// lack tells that a port cannot be had, and lists it with the reason.
+func (p *ports) lack(port Port, fault *PortError) {
+	p.say("%v", fault)
+	o := newOpening(p.kernel, port, nil)
+	o.problem = fault.Problem
+	p.keep(o)
 }
 
 // add opens a port, unless it is open.

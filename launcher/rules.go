@@ -24,11 +24,13 @@ type rules struct {
 	load   func() (*Config, error)
 	say    func(string)
 	review func() int // ends what is no longer allowed
+	follow func()     // is told of an edit that can be used
 
 	mu      sync.Mutex
 	stamp   string
 	present *egress.Rules
 	vault   vault
+	edited  bool // and follow has not been told
 }
 
 // rulesOf begins with the plan's.
@@ -36,7 +38,7 @@ func rulesOf(p *Plan, say func(string)) *rules {
 	r := &rules{
 		vault: vaultOf(p, say),
 		files: configFiles(p.host.dirs), stamp: p.stamp, present: p.Rules, say: say,
-		load: func() (*Config, error) { return p.spec.config(p.host) }, review: func() int { return 0 },
+		load: func() (*Config, error) { return p.spec.config(p.host) }, review: func() int { return 0 }, follow: func() {},
 	}
 	r.vault.hold(p.credentials)
 	return r
@@ -76,7 +78,7 @@ func (r *rules) current() (*egress.Rules, error) {
 		r.say("the configuration has changed and cannot be used, the rules from before hold: " + plain.Line(err.Error(), 1000))
 		return r.present, nil
 	}
-	r.present = cfg.Rules()
+	r.present, r.edited = cfg.Rules(), true
 	r.vault.hold(cfg.Egress.Credentials)
 	if cfg.Egress.CloseOnDeny {
 		go r.end() // which asks for the rules
@@ -100,6 +102,18 @@ func (r *rules) watch(lifetime context.Context) {
 			return
 		case <-t.C:
 			r.current()
+			if r.changed() {
+				r.follow()
+			}
 		}
 	}
+}
+
+// changed reports whether there was an edit since it was last asked.
+func (r *rules) changed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.edited
+	r.edited = false
+	return was
 }

@@ -207,6 +207,7 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 		}
 	case sandbox.NetworkNone:
 		k.track(nil, k.auditOf(p)) // of its ports, one of which may be opened later
+		k.watch(lifetime, rulesOf(p, k.say))
 	}
 	if err := k.ports.begin(ctx, lifetime, l.link, p); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
 	rules.review = proxy.Review
 	k.furnish(proxy, rules, p)
 	context.AfterFunc(lifetime, func() { proxy.Close() })
-	go rules.watch(lifetime)
+	k.watch(lifetime, rules)
 	go proxy.Serve(listener)
 	return nil
 }

@@ -152,6 +152,8 @@ func (a *app) folderEdited(key string, e *config.Edited) error {
 		switch {
 		case !e.Changed:
 			fmt.Fprintln(w, "nothing had to be changed")
+		case key == "sandbox.forward" || key == "sandbox.publish":
+			fmt.Fprintln(w, "kernels that run follow within a second or two; what is taken out ends what is connected through it")
 		case strings.HasPrefix(key, "egress."):
 			fmt.Fprintln(w, "kernels that run follow the rules with their next connection; what is not a rule holds for kernels that are started from now on")
 		default:

@@ -1,0 +1,77 @@
+package launcher
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kernel-launch/kernel-launch/internal/plain"
+)
+
+// watch looks for edits of the configuration until lifetime ends, and lets the openings follow them.
+func (k *Kernel) watch(lifetime context.Context, r *rules) {
+	r.follow = func() { k.follow(lifetime) }
+	go r.watch(lifetime)
+}
+
+// follow brings the openings to what the configuration asks for now. What it no longer asks for is closed even where the new ones cannot be: taking
+// away must not depend on anything. What has not changed is not touched.
+func (k *Kernel) follow(lifetime context.Context) {
+	k.busy.Lock()
+	defer k.busy.Unlock()
+	link, life, ok := k.ports.here.attached(lifetime.Done())
+	if !ok || life != lifetime || k.over() { // what a restart puts in its place is planned by the edit
+		return
+	}
+	plan := k.planCopy()
+	cfg, err := plan.spec.config(plan.host)
+	if err != nil { // edited again; the next look tells it
+		return
+	}
+	k.tellClips(plan, cfg)
+	fresh := k.change(plan, portsOf(cfg))
+	ctx, cancel := context.WithTimeout(lifetime, controlWork)
+	defer cancel()
+	for _, port := range fresh {
+		switch fault := k.ports.add(ctx, lifetime, link, port); {
+		case fault == nil:
+			k.ports.say("%s %s is open now: the configuration has changed", port.Way, port)
+		case lifetime.Err() == nil:
+			k.ports.lack(port, fault)
+		}
+	}
+	k.adopt(plan)
+}
+
+// change makes plan one with the openings of asked, besides those that were closed by hand. It closes what is gone, and returns what is to be opened.
+func (k *Kernel) change(plan *Plan, asked []Port) (fresh []Port) {
+	plan.spec.shut = slices.DeleteFunc(slices.Clone(plan.spec.shut), func(p Port) bool { return !slices.Contains(asked, p) })
+	asked = without(asked, plan.spec.shut)
+	gone := without(slices.Clone(plan.Ports), asked)
+	fresh = without(asked, plan.Ports)
+	k.ports.drop(func(o *opening) bool { return slices.Contains(gone, o.Port) })
+	for _, port := range gone {
+		k.ports.say("%s %s is closed: the configuration has changed", port.Way, port)
+	}
+	plan.Ports = append(without(plan.Ports, gone), fresh...)
+	if err := errors.Join(plan.checkPorts()...); err != nil {
+		k.ports.say("what the configuration opens besides cannot be: %v", err)
+		plan.Ports = without(plan.Ports, fresh)
+		return nil
+	}
+	return fresh
+}
+
+// tellClips tells, once, what the machine's policy does not let be opened.
+func (k *Kernel) tellClips(plan *Plan, cfg *Config) {
+	plan.Notices = slices.Clone(plan.Notices)
+	for _, clip := range cfg.Clips() {
+		text := clip.String()
+		ports := strings.HasPrefix(clip.Key, "sandbox.forward") || strings.HasPrefix(clip.Key, "sandbox.publish")
+		if ports && !slices.Contains(plan.Notices, text) {
+			k.say(plain.Line(text, 2000))
+			plan.Notices = append(plan.Notices, text)
+		}
+	}
+}
