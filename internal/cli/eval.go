@@ -70,11 +70,10 @@ func (a *app) eval(cmd *cobra.Command, policy policyFlags, language string, time
 	}
 	var said kernelOutput
 	spec.Stderr = said.to(a.err)
-	k, err := launcher.Launch(ctx, spec)
+	k, err := a.begin(ctx, spec)
 	if err != nil {
 		return a.timedOut(ctx, timeout, err)
 	}
-	a.debugging(k.Plan())
 	defer func() { a.notes(k.Kill()) }()
 	cell := newCell(a)
 	if err := cell.run(ctx, k, code); err != nil {

@@ -46,9 +46,7 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	if dry {
 		return a.print(planJSON(plan), func(w io.Writer) { lines(w, plan.Sentences()) })
 	}
-	for _, s := range append(slices.Clone(plan.Notices), plan.Sandbox.Warnings...) {
-		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
-	}
+	a.announce(plan)
 	k, err := launcher.Start(ctx, plan)
 	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
@@ -69,10 +67,20 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	return nil
 }
 
-// debugging says that the filter is open for debuggers: a switch that is forgotten must not stay unseen.
-func (a *app) debugging(p *launcher.Plan) {
-	if f := p.Sandbox.Filter; f != nil && f.Debug {
-		fmt.Fprintln(a.err, "kernel-launch: sandbox.debug is on: programs inside can trace each other")
+// begin starts what a spec asks for, after what its user must see.
+func (a *app) begin(ctx context.Context, spec launcher.Spec) (*launcher.Kernel, error) {
+	plan, err := spec.Plan()
+	if err != nil {
+		return nil, err
+	}
+	a.announce(plan)
+	return launcher.Start(ctx, plan)
+}
+
+// announce says what the user of a plan must see: what the machine's ceiling took away, what is not as was asked for, what is weaker than usual.
+func (a *app) announce(p *launcher.Plan) {
+	for _, s := range append(slices.Clone(p.Notices), p.Sandbox.Warnings...) {
+		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +70,26 @@ func showPorts(w io.Writer, r launcher.Record) {
 	}
 	for _, p := range r.Publish {
 		fmt.Fprintf(w, "publish: port %d inside is %s of this machine%s\n", p.Port, plain.Line(p.Outside(), 300), portState(p))
+	}
+}
+
+// sayPorts is the short form, for a list of kernels.
+func sayPorts(w io.Writer, kernels []listedKernel) {
+	for _, k := range kernels {
+		var open []string
+		for way, list := range map[launcher.Way][]launcher.OpenPort{launcher.Forwarded: k.Forward, launcher.Published: k.Publish} {
+			for _, p := range list {
+				text := fmt.Sprintf("%s %s", way, plain.Line(p.As(way), 300))
+				if p.Problem != "" {
+					text += " (not open)"
+				}
+				open = append(open, text)
+			}
+		}
+		if len(open) > 0 {
+			slices.Sort(open)
+			fmt.Fprintf(w, "kernel %s has open: %s\n", k.ID, strings.Join(open, ", "))
+		}
 	}
 }
 

@@ -147,6 +147,10 @@ func TestPortsOfARunningKernel(t *testing.T) {
 	assert.Contains(t, string(text), fmt.Sprintf("forward: port 5432 inside is localhost:%d as this machine reaches it", service))
 	assert.Contains(t, string(text), fmt.Sprintf("publish: port %d inside is 127.0.0.1:%d of this machine", inside, outside))
 
+	text, err = k.w.command("status").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(text), fmt.Sprintf("kernel %s has open: forward 5432:localhost:%d, publish %s\n", id, service, spec))
+
 	for _, c := range []struct {
 		code   string
 		status int

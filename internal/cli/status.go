@@ -45,6 +45,7 @@ func (a *app) statusCommand() *cobra.Command {
 				fmt.Fprintf(w, "%s, %s.\n", count(len(kernels), "running kernel"), count(len(all), "environment"))
 				if len(kernels) > 0 {
 					kernelTable(w, kernels)
+					sayPorts(w, kernels)
 					sayDenied(w, kernels)
 				}
 				for _, e := range all {
