@@ -64,6 +64,8 @@ system-test:
 		command -v git >/dev/null || need+=(git); \
 		[ -x /usr/bin/gdb ] || need+=(gdb); \
 		[ -x /usr/bin/node ] || need+=(nodejs); \
+		compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || need+=(postgresql); \
+		command -v chromium >/dev/null || need+=(chromium); \
 		command -v setpriv >/dev/null || need+=(util-linux);)
 
 tools: $(VENV)/.ready
