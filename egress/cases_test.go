@@ -182,6 +182,7 @@ func keptCase(t *testing.T, row oneCase) {
 
 func sessionCase(t *testing.T, row oneCase) {
 	w := allowing(t, row)
+	w.proxy.Remedy = func(e Event) string { return "kernel-launch egress allow " + e.Host }
 	want := cases.As[[]any](t, row.Expected.Verdict)
 	require.Len(t, want, len(row.Input.Client))
 	for i, line := range row.Input.Client {
