@@ -53,6 +53,9 @@ apt = need=(); $(1) \
 		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${need[@]}"; \
 	fi
 
+# What a test needs must not begin to serve a port of the machine when it is installed.
+masked = ! command -v systemctl >/dev/null || $(SUDO) systemctl --quiet mask $(1)
+
 system-run:
 	@$(call apt, command -v bwrap >/dev/null || need+=(bubblewrap);)
 
@@ -61,7 +64,12 @@ system-test:
 		command -v R >/dev/null || need+=(r-base-core); \
 		[ -d /usr/lib/R/site-library/IRkernel ] || R --vanilla --slave -e 'stopifnot(requireNamespace("IRkernel"))' >/dev/null 2>&1 || need+=(r-cran-irkernel); \
 		$(PYTHON) -c 'import ensurepip' >/dev/null 2>&1 || need+=(python3-venv); \
+		$(PYTHON) -c 'import pip' >/dev/null 2>&1 || need+=(python3-pip); \
 		command -v git >/dev/null || need+=(git); \
+		[ -x /usr/bin/curl ] || need+=(curl); \
+		[ -x /usr/bin/wget ] || need+=(wget); \
+		[ -x /usr/bin/ssh ] || need+=(openssh-client); \
+		[ -x /usr/sbin/sshd ] || { need+=(openssh-server); $(call masked,ssh.service ssh.socket); }; \
 		[ -x /usr/bin/gdb ] || need+=(gdb); \
 		[ -x /usr/bin/node ] || need+=(nodejs); \
 		compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || need+=(postgresql); \

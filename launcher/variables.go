@@ -105,7 +105,11 @@ func searched(goos, bin, host string) string {
 	if goos == "windows" {
 		return strings.TrimSuffix(bin+";"+host, ";")
 	}
-	return bin + ":/usr/local/bin:/usr/bin:/bin"
+	list := bin + ":/usr/local/bin:/usr/bin:/bin"
+	if goos == "linux" {
+		list += ":" + sandbox.BinDir // kernel-launch connect, under the name that it has outside
+	}
+	return list
 }
 
 // keptHome is what a kernel may keep, by environment and folder, whatever links lead there: what a kernel in one folder plants must not run in another's.

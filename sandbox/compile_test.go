@@ -94,7 +94,7 @@ func TestCompileGolden(t *testing.T) {
 --perms 1777 --size 1073741824 --tmpfs /dev/shm --perms 1777 --size 1073741824 --tmpfs /tmp --perms 0700 --size 67108864 --tmpfs /home/ada
 --ro-bind /home/ada/.pyenv/versions/3.12 /home/ada/.pyenv/versions/3.12
 --perms 0700 --size 1048576 --tmpfs /run/kernel-launch/private
---ro-bind /opt/kl/kernel-launch /run/kernel-launch/helper --bind /home/ada/.state/h /run/kernel-launch/home
+--ro-bind /opt/kl/kernel-launch /run/kernel-launch/helper --symlink ../helper /run/kernel-launch/bin/kernel-launch --bind /home/ada/.state/h /run/kernel-launch/home
 --bind /data/out /data/out --ro-bind /data/set /data/set --bind /home/ada/nb /home/ada/nb
 --perms 0555 --size 65536 --tmpfs /data/set/private
 --ro-bind /home/ada/.data/gen/1 /home/ada/.data/current

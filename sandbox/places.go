@@ -52,6 +52,7 @@ func (c *linux) ours() {
 	if c.p.Helper != "" {
 		if e, ok := c.existing("helper", c.p.Helper); ok && e.Kind == EntryFile {
 			c.add(Mount{Kind: MountReadOnly, Source: e.Resolved, Target: HelperTarget, Why: "the program that starts and watches the command"})
+			c.add(Mount{Kind: MountLink, Source: "../helper", Target: BinDir + "/kernel-launch", Why: "the same, where programs are looked for"})
 		} else if ok {
 			c.refuse("helper", c.p.Helper, e.Resolved, "is not a file")
 		}

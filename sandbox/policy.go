@@ -10,6 +10,7 @@ import (
 const (
 	PrivateDir   = "/run/kernel-launch/private" // a small tmpfs, mode 0700: the kernel's own connection file
 	HelperTarget = "/run/kernel-launch/helper"  // Policy.Helper, read-only
+	BinDir       = "/run/kernel-launch/bin"     // has Policy.Helper as kernel-launch, for PATH
 	HomeTarget   = "/run/kernel-launch/home"    // default of Policy.HomeTarget
 	WorkTarget   = "/run/kernel-launch/work"    // the working folder when Policy.Folder is empty
 )

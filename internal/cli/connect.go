@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/launcher"
+	"github.com/kernel-launch/kernel-launch/sandbox"
 )
 
 // connectTime is longer than the proxy tries, so that its reason is heard.
@@ -19,8 +21,8 @@ const connectTime = 45 * time.Second
 func (a *app) connectCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "connect HOST PORT", Short: "reach a host through the proxy, as ssh's ProxyCommand",
-		Long: "Connects standard input and output with HOST PORT through the proxy that HTTPS_PROXY names, or directly where none does.\nInside a sandbox this program is " +
-			"/run/kernel-launch/helper:\n  GIT_SSH_COMMAND='ssh -o \"ProxyCommand=/run/kernel-launch/helper connect %h %p\"'",
+		Long: "Connects standard input and output with HOST PORT through the proxy that HTTPS_PROXY names, or directly where none does.\n" +
+			"It is found inside a sandbox as well:\n  GIT_SSH_COMMAND='ssh -o \"ProxyCommand=kernel-launch connect %h %p\"'",
 		Args: arguments("HOST", "PORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, err := egress.ParseAuthority(hostPort(args[0], args[1]))
@@ -74,4 +76,13 @@ func (a *app) join(conn net.Conn) error {
 		return fmt.Errorf("the connection broke off: %w", err)
 	}
 	return nil
+}
+
+// onlyOutside keeps a program inside from editing a policy that is nobody's: what it would write is its own, and is thrown away with it.
+func onlyOutside(cmd *cobra.Command, _ []string) error {
+	self, err := os.Executable()
+	if err != nil || self != sandbox.HelperTarget || cmd.Name() == "connect" || cmd.Name() == "version" {
+		return nil
+	}
+	return &refusedError{what: cmd.CommandPath() + " does nothing inside a sandbox: the machine outside is where it is to be said"}
 }

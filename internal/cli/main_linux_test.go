@@ -98,7 +98,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 // copies spare the demo, and whoever changes an environment, a download of their own.
 func (w *world) copies() error {
 	envs := filepath.Join(w.home, ".local/share/kernel-launch/envs/python")
-	for _, name := range []string{"demo", "changes", "canary"} {
+	for _, name := range []string{"demo", "changes", "canary", "clients"} {
 		script := fmt.Sprintf(`cp -a default %[1]s && sed 's/"name": "default"/"name": "%[1]s"/' default/env.json > %[1]s/env.json`, name)
 		cmd := exec.Command("/bin/sh", "-c", script)
 		cmd.Dir = envs

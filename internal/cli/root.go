@@ -52,7 +52,7 @@ func (a *app) root(args []string) *cobra.Command {
 	var dry bool
 	root := &cobra.Command{
 		Use: "kernel-launch --env NAME -f FILE", Short: "start confined Jupyter kernels", Long: longHelp,
-		SilenceErrors: true, SilenceUsage: true, Args: noArguments,
+		SilenceErrors: true, SilenceUsage: true, Args: noArguments, PersistentPreRunE: onlyOutside,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				if dry {
