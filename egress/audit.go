@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Entry is one line of the audit log.
+// Entry is one line of the audit log: an Event, with times in UTC and
+// durations in milliseconds.
 type Entry struct {
 	Time        time.Time    `json:"time"`
 	Kernel      string       `json:"kernel"`
@@ -42,7 +43,7 @@ const (
 // Audit writes one JSON line for every tunnel and request. Several processes
 // may write to one file. Fields are set before the first Record.
 type Audit struct {
-	Path        string // of the file; its folder exists
+	Path        string // of the file, which is made for its owner alone; its folder exists
 	Kernel      string // who it is about, in every line
 	Environment string
 	Denied      bool        // leave out what was allowed
@@ -212,7 +213,7 @@ func (a *Audit) keep() int {
 	return a.Keep
 }
 
-// Close writes what was summed up.
+// Close writes what was summed up. What is recorded afterwards is dropped.
 func (a *Audit) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

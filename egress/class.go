@@ -12,19 +12,19 @@ type Class uint8
 // The classes. Documentation ranges count as public unless the screen is
 // strict: private mirrors and test set-ups live there.
 const (
-	ClassInvalid Class = iota
-	ClassPublic
-	ClassDocumentation
-	ClassUnspecified
-	ClassLoopback
-	ClassLinkLocal
-	ClassMetadata
-	ClassPrivate
-	ClassShared
-	ClassBenchmark
-	ClassMulticast
-	ClassEmbedded
-	ClassReserved
+	ClassInvalid       Class = iota // no address, or one with a zone
+	ClassPublic                     // what the world routes
+	ClassDocumentation              // such as 192.0.2.0/24
+	ClassUnspecified                // 0.0.0.0/8 and ::, which dial the machine itself
+	ClassLoopback                   // 127.0.0.0/8 and ::1
+	ClassLinkLocal                  // 169.254.0.0/16 and fe80::/10
+	ClassMetadata                   // where clouds hand out a machine's credentials, such as 169.254.169.254
+	ClassPrivate                    // such as 10.0.0.0/8 and fc00::/7
+	ClassShared                     // 100.64.0.0/10, of carriers
+	ClassBenchmark                  // 198.18.0.0/15
+	ClassMulticast                  // 224.0.0.0/4 and ff00::/8
+	ClassEmbedded                   // an IPv6 address that holds an IPv4 one, which somebody else would dial: NAT64, 6to4, Teredo
+	ClassReserved                   // what is assigned to nobody, or to protocols
 )
 
 var classNames = [...]string{
@@ -32,6 +32,7 @@ var classNames = [...]string{
 	"private", "shared", "benchmark", "multicast", "embedded", "reserved",
 }
 
+// String is the class in a word, such as "link-local".
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -125,8 +126,8 @@ type Screen string
 
 // The two screens. The zero value is ScreenNormal.
 const (
-	ScreenNormal Screen = "normal"
-	ScreenStrict Screen = "strict"
+	ScreenNormal Screen = "normal" // they do
+	ScreenStrict Screen = "strict" // they do not; an unknown screen is strict, too
 )
 
 // passes is true when an address of this class may be dialled without anybody

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -15,8 +16,11 @@ type Secret string
 
 const hidden = "(secret)"
 
-// String, GoString and MarshalText keep the value out of whatever a Secret is
-// printed or written into.
+// Format keeps the value out of whatever a Secret is printed into, by any
+// verb: for one that strings do not have, fmt would print the value itself.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, hidden) }
+
+// String is what Format prints.
 func (s Secret) String() string { return hidden }
 
 // GoString is String for %#v.
@@ -31,8 +35,10 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 // as https://. What goes through CONNECT stays as the client made it.
 type Credential struct {
 	Host   string // an exact name, as ParseHost gives it
-	Header string
-	// Value is called for every request. Its error must not hold the value.
+	Header string // its name, as Authorization
+	// Value gives the whole value of the header. It is called for every
+	// request, with the request's context; an error, which must not hold the
+	// value, is answered with 502.
 	Value func(context.Context) (Secret, error)
 }
 

@@ -37,8 +37,9 @@ func login(u *url.URL) string {
 }
 
 // DialProxy connects to target, HOST:PORT, through the CONNECT of the proxy at
-// u. Nil config is TLS as the system has it, for an https:// proxy. Errors of
-// the proxy are *ProxyError.
+// u, an http:// or https:// URL whose user and password, if any, it gets. Nil
+// config is TLS as the system has it, for an https:// proxy. An error is a
+// *ProxyError, or the cause with which ctx ended.
 func DialProxy(ctx context.Context, u *url.URL, target string, config *tls.Config) (net.Conn, error) {
 	conn, err := dialFront(ctx, u, config)
 	if err != nil {

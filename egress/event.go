@@ -12,12 +12,12 @@ type Event struct {
 	Method    string    // empty when no request line could be read
 	Host      string    // empty when the target could not be read
 	Port      uint16
-	Verdict   Verdict
-	Code      string // see the Code constants
-	Rule      string
+	Verdict   Verdict       // Allow, too, when the host could then not be reached
+	Code      string        // see the Code constants
+	Rule      string        // the one that decided, or empty
 	Addresses []netip.Addr  // what the name resolved to, or the pin
 	Via       string        // HOST:PORT of the proxy in front, which chose the address
-	DNS, Dial time.Duration // zero when there was none
+	DNS, Dial time.Duration // what the look-up and the connecting took; zero when there was none
 	Sent      int64         // body or tunnel bytes from the client to the host
 	Received  int64         // from the host to the client
 	End       string        // see the End constants
@@ -41,8 +41,8 @@ type Report struct {
 	Port      uint16       `json:"port"`
 	Verdict   Verdict      `json:"verdict"`
 	Code      string       `json:"code"`
-	Rule      string       `json:"rule"`
-	Addresses []netip.Addr `json:"addresses"`
+	Rule      string       `json:"rule"`          // the one that decided, or empty
+	Addresses []netip.Addr `json:"addresses"`     // what an allowed name resolves to, never nil
 	Via       string       `json:"via,omitempty"` // HOST:PORT of the proxy in front, which chooses the address
 	// Credentials are the headers that plain requests to the host get. A client that speaks TLS itself, through CONNECT, goes without.
 	Credentials []string `json:"credentials,omitempty"`

@@ -19,7 +19,7 @@ type Inward struct {
 // InwardError says why a host and a range cannot be opened.
 type InwardError struct {
 	Host, Prefix, What string
-	Suggest            string
+	Suggest            string // the host, or the range, that could be meant; or empty
 }
 
 func (e *InwardError) Error() string {
@@ -31,7 +31,8 @@ func (e *InwardError) Error() string {
 }
 
 // ParseInward reads a host name (no pattern, no port) and a range as
-// "10.20.0.0/16"; a single address is a range of one.
+// "10.20.0.0/16"; a single address is a range of one. Errors are *RuleError
+// and *InwardError.
 func ParseInward(host, prefix string) (Inward, error) {
 	fault := func(what, suggest string) (Inward, error) {
 		return Inward{}, &InwardError{Host: host, Prefix: prefix, What: what, Suggest: suggest}

@@ -24,7 +24,8 @@ type LogReader struct {
 
 // Read hands over every entry that has been written since the last call, the
 // oldest first. A log that is not there yet has none. Lines that are no
-// entries, such as one that a crash cut, are left out.
+// entries, such as one that a crash cut, are left out. An error is the
+// system's; a later call goes on from there.
 func (r *LogReader) Read(use func(Entry)) error {
 	for {
 		next, err := r.next()

@@ -28,7 +28,8 @@ func (e *PinError) Error() string {
 }
 
 // ParsePin reads a rule and the literal address that its hosts are reached
-// at: "127.0.0.1:8443", "[::1]:8443", "10.0.0.7" or "[fd00::7]".
+// at: "127.0.0.1:8443", "[::1]:8443", "10.0.0.7" or "[fd00::7]", without a
+// port for the one that was asked for. Errors are *RuleError and *PinError.
 func ParsePin(rule, literal string) (Pin, error) {
 	r, err := ParseRule(rule)
 	if err != nil {

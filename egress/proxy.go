@@ -42,8 +42,8 @@ type Proxy struct {
 	// but finds no name of /etc/hosts by its final dot.
 	Resolver Resolver
 	// Dial nil is a net.Dialer that screens the address once more in its
-	// control hook. Another function is given addresses that have been
-	// screened, network "tcp4" or "tcp6".
+	// control hook. Another function is given ADDRESS:PORT of what has been
+	// screened or is a pin, network "tcp4" or "tcp6".
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Credentials, if set, gives the headers that are added for hosts. It is
 	// called for every plain request, and TLS is what their hosts are spoken
@@ -68,7 +68,7 @@ type Proxy struct {
 	// Event, if set, is told of every tunnel and request, from several
 	// goroutines at once. It must not block.
 	Event  func(Event)
-	Bounds Bounds
+	Bounds Bounds // the zero value is the default of each
 
 	mu        sync.Mutex
 	ctx       context.Context
@@ -99,7 +99,8 @@ func (p *Proxy) life() context.Context {
 }
 
 // Serve accepts connections on l until Close, then returns nil; a listener
-// that fails is an error. Serve closes l. It may run on several listeners.
+// that fails is an error, and a proxy that was closed before is ErrClosed.
+// Serve closes l. It may run on several listeners.
 func (p *Proxy) Serve(l net.Listener) error {
 	ctx, err := p.adopt(l)
 	if err != nil {
@@ -169,8 +170,9 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // Close ends every connection with ErrClosed as its cause and waits until
-// they are gone, but for no more than five seconds. Listeners are closed too;
-// one that hangs is not waited for.
+// they are gone, but for no more than five seconds; then it is an error.
+// Listeners are closed too; one that hangs is not waited for. A closed Proxy
+// serves no more.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.life()

@@ -33,9 +33,9 @@ type Rule struct {
 // RuleError says what is wrong with a rule and, where that can be known, what
 // would be right.
 type RuleError struct {
-	Rule    string
+	Rule    string // as it was given
 	What    string
-	Suggest string // a rule that could be meant, or empty
+	Suggest string // a rule that could be meant, which ParseRule takes; or empty
 }
 
 func (e *RuleError) Error() string {

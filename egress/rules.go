@@ -5,22 +5,24 @@ import "net/netip"
 // Rules is a whole policy. It is only read once in use; a changed policy is
 // another Rules. The zero value denies everything.
 type Rules struct {
-	Allow, Deny []Rule
-	Pins        []Pin
-	Inward      []Inward
-	Screen      Screen
+	Allow  []Rule
+	Deny   []Rule   // beats Allow
+	Pins   []Pin    // addresses of hosts that Allow names; the closest one counts
+	Inward []Inward // what hosts that Allow names may resolve into besides public addresses
+	Screen Screen
 }
 
 // Decision is what the rules say about a target before any look-up.
 type Decision struct {
 	Verdict Verdict
-	Code    string
+	Code    string         // see the Code constants
 	Rule    string         // the rule that decided, or empty
 	Pin     netip.AddrPort // where a pinned name is dialled, or zero
 }
 
 // Decide judges a target by its name, or its address, and its port. Deny
-// beats allow, whatever the order.
+// beats allow, whatever the order. Nothing is looked up: an allowed name may
+// still lead to an address that is refused.
 func (r *Rules) Decide(t Target) Decision {
 	switch {
 	case isLocal(t.Name):

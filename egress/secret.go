@@ -13,15 +13,15 @@ import (
 const secretUser = "kernel-launch"
 
 // NewSecret makes a secret for a proxy on a loopback that other programs
-// share, as on macOS and Windows: 128 random bits, in hexadecimal digits.
+// share, as on macOS and Windows: 128 random bits, in 32 hexadecimal digits.
 func NewSecret() string {
 	b := make([]byte, 16)
 	rand.Read(b) // which does not fail: without randomness it ends the program
 	return hex.EncodeToString(b)
 }
 
-// WithSecret gives the address of a proxy that wants a secret, for
-// ClientEnvironment.
+// WithSecret gives the address of a proxy that wants a secret, as USER:SECRET@
+// and addr, for ClientEnvironment.
 func WithSecret(addr, secret string) string { return secretUser + ":" + secret + "@" + addr }
 
 func noSecret() *refusal {
