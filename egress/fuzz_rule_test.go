@@ -43,7 +43,7 @@ func checkSuggestion(t *testing.T, err error) {
 	var fault *RuleError
 	require.True(t, errors.As(err, &fault), "%T", err)
 	require.NotEmpty(t, fault.What)
-	require.LessOrEqual(t, len(err.Error()), 1000)
+	require.LessOrEqual(t, len(err.Error()), 700)
 	if fault.Suggest != "" {
 		r, err := ParseRule(fault.Suggest)
 		require.NoError(t, err)

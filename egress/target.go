@@ -185,7 +185,7 @@ func toASCII(s string) (string, error) {
 	}
 	host, err = idna.Lookup.ToASCII(host)
 	if err != nil {
-		return "", fmt.Errorf("not a name in any script: %w", err)
+		return "", fmt.Errorf("not a name in any script: %s", plain.Line(err.Error(), 200)) // which holds all of the name
 	}
 	if hasPort {
 		host += ":" + port
