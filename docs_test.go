@@ -34,3 +34,22 @@ func TestTheThreatModelKnowsEveryGuarantee(t *testing.T) {
 	}
 	assert.Greater(t, found, 10, "the names stand in the sources as they did")
 }
+
+// word is a code or an end of package egress.
+var word = regexp.MustCompile(`\b(?:Code|End)\w+\s*=\s*"([a-z-]+)"`)
+
+// TestTheWayOutSaysEveryWord: what a refusal or the log says is explained.
+func TestTheWayOutSaysEveryWord(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "egress.md"))
+	require.NoError(t, err)
+	found := 0
+	for _, file := range []string{"code.go", "event.go"} {
+		code, err := os.ReadFile(filepath.Join("egress", file))
+		require.NoError(t, err)
+		for _, m := range word.FindAllStringSubmatch(string(code), -1) {
+			found++
+			assert.True(t, strings.Contains(string(text), "`"+m[1]+"`"), m[1])
+		}
+	}
+	assert.Greater(t, found, 35)
+}
