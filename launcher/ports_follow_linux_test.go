@@ -120,19 +120,29 @@ func TestAnEditThatOpensWhatCannotBeStillCloses(t *testing.T) {
 	assert.Len(t, f.open(), 2)
 }
 
-func TestWhatTheCeilingKeepsClosedIsToldOnce(t *testing.T) {
-	policy := filepath.Join(t.TempDir(), "policy.yaml")
-	require.NoError(t, os.WriteFile(policy, []byte("sandbox: {forward: [], publish: []}\n"), 0o644))
-	cfg := DefaultConfig()
-	require.NoError(t, cfg.HoldBelow(filepath.Join(filepath.Dir(policy), "config.yaml"), ""))
-	require.NoError(t, cfg.Apply(Overrides{Forward: []string{"5432"}}))
+func TestACeilingThatComesLaterCloses(t *testing.T) {
+	t.Parallel()
+	allowed, other := service(t), service(t)
 	var said witness.Output
-	k := &Kernel{err: newOutput(&said, newTail(0))}
-	plan := &Plan{Notices: []string{"first"}}
-	for range 2 {
-		k.tellClips(plan, cfg)
-	}
-	k.err.Close()
-	assert.Equal(t, 1, strings.Count(said.String(), "sandbox.forward: 5432 was asked for (--forward); "+policy+":1 allows"), &said)
-	assert.Len(t, plan.Notices, 2)
+	s := ordinary(t, Spec{Overrides: Overrides{Network: "none", Forward: []string{itoa(allowed), itoa(other)}}, Stderr: &said, Command: []string{"/bin/sleep", "300"}})
+	p, err := s.Plan()
+	require.NoError(t, err)
+	p.host.dirs.Machine = folder(t)
+	p.stamp = stampOf(configFiles(p.host.dirs))
+	k, err := Start(within(t, time.Minute), p)
+	require.NoError(t, err)
+	t.Cleanup(func() { k.Kill() })
+	require.Len(t, k.Ports(Forwarded), 2)
+
+	policy := filepath.Join(p.host.dirs.Machine, "policy.yaml")
+	require.NoError(t, dirs.WriteFile(policy, fmt.Appendf(nil, "sandbox: {forward: [%d]}\n", allowed), 0o644))
+	require.Eventually(t, func() bool { return len(k.Ports(Forwarded)) == 1 }, 30*time.Second, 10*time.Millisecond)
+	assert.Equal(t, uint16(allowed), k.Ports(Forwarded)[0].Port)
+	clip := fmt.Sprintf("sandbox.forward: %d was asked for (--forward); %s:1 allows", other, policy)
+	assert.Contains(t, said.String(), clip)
+
+	require.NoError(t, dirs.WriteFile(policy, fmt.Appendf(nil, "sandbox: {forward: [%d]} # again\n", allowed), 0o644))
+	_, lifetime, _ := k.ports.here.attached(nil)
+	k.follow(lifetime)
+	assert.Equal(t, 1, strings.Count(said.String(), clip), "told once")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -45,13 +46,18 @@ func service(t testing.TB) (port int) {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// free is a port that nobody has.
+// free is a port that nobody has. It is below those that connections on their way out get: it must still be free when it is used.
 func free(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	for range 100 {
+		port := 10_000 + rand.IntN(20_000)
+		if l, err := net.Listen("tcp4", loopback(port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	require.Fail(t, "no free port")
+	return 0
 }
 
 // knock defines what a program does with a port of its localhost: it says what it gets for "word", or the error that it meets.

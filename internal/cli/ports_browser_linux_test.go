@@ -40,7 +40,7 @@ func browse(t *testing.T, url string) (*witness.Output, func()) {
 // pageSays is what the page has told its application.
 func pageSays(t *testing.T, port int, browser *witness.Output) (result map[string]any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/result", port), nil)
 	require.NoError(t, err)

@@ -66,7 +66,7 @@ func postgres(t *testing.T) (port int) {
 	server.Stdout, server.Stderr = &said, &said
 	require.NoError(t, server.Start())
 	t.Cleanup(func() { server.Process.Signal(syscall.SIGQUIT); server.Wait() })
-	require.Eventually(t, func() bool { return strings.Contains(said.String(), "ready to accept connections") }, time.Minute, 10*time.Millisecond, "%s", &said)
+	require.Eventually(t, func() bool { return strings.Contains(said.String(), "ready to accept connections") }, patience, 10*time.Millisecond, "%s", &said)
 	return port
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,9 @@ import (
 
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
+
+// patience is for a machine on which much else runs.
+const patience = 3 * time.Minute
 
 // started is a kernel that a Jupyter client has started.
 type started struct {
@@ -45,7 +49,7 @@ func start(t *testing.T, flags ...string) *started {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Signal(syscall.SIGTERM); cmd.Wait() })
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client, err := jupyter.Dial(ctx, c)
 	require.NoError(t, err)
@@ -55,17 +59,23 @@ func start(t *testing.T, flags ...string) *started {
 	return &started{t, w, cmd.Process.Pid, client}
 }
 
+// freePort is one that nobody has. It is below those that connections on their way out get: it must still be free when it is used.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	for range 100 {
+		port := 10_000 + rand.IntN(20_000)
+		if l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	require.Fail(t, "no free port")
+	return 0
 }
 
 func (s *started) does(code string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	reply, err := s.client.Execute(ctx, code, jupyter.ExecuteOptions{})
 	require.NoError(s.t, err)
@@ -137,6 +147,8 @@ func TestPortsOfARunningKernel(t *testing.T) {
 	k.does("import urllib.request, http.client\nc = http.client.HTTPConnection('127.0.0.1', 5432); c.request('GET', '/'); assert c.getresponse().read() == b'service'")
 
 	shown, _ := k.asks("kernel", "show", id)
+	require.Len(t, shown["forward"], 1)
+	require.Len(t, shown["publish"], 1)
 	forward, publish := shown["forward"].([]any)[0].(map[string]any), shown["publish"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{5432.0, "localhost", float64(service)}, []any{forward["port"], forward["host"], forward["host_port"]})
 	assert.Equal(t, []any{float64(inside), "127.0.0.1", float64(outside)}, []any{publish["port"], publish["host"], publish["host_port"]})
