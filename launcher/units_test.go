@@ -75,6 +75,11 @@ func TestVariables(t *testing.T) {
 	assert.NotContains(t, got, "PWD")
 }
 
+func TestOurProgramIsFoundAfterAllOthers(t *testing.T) {
+	assert.Equal(t, "/e/bin:/usr/local/bin:/usr/bin:/bin:"+sandbox.BinDir, searched("linux", "/e/bin", "/x"))
+	assert.Equal(t, "/e/bin:/usr/local/bin:/usr/bin:/bin", searched("darwin", "/e/bin", "/x"))
+}
+
 func TestALinkToAFolderHasItsHome(t *testing.T) {
 	e := &envs.Environment{Name: "default", Language: envs.Python}
 	real := t.TempDir()

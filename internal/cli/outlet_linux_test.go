@@ -211,11 +211,12 @@ func TestConnectInside(t *testing.T) {
 	s := newSite(t, fmt.Sprintf("egress:\n  allow: [\"git.test:22\"]\n  pin: {git.test: %q}\n", at.String()))
 	out, _ := s.python(`
 import subprocess
-def connect(*args): return subprocess.run(["kernel-launch", "connect", *args], executable="/run/kernel-launch/helper", input=b"0123456789", capture_output=True)
-print(connect("git.test", "22"), connect("other.test", "22"))
+def ours(*args): return subprocess.run(["kernel-launch", *args], input=b"0123456789", capture_output=True)
+print(ours("connect", "git.test", "22"), ours("connect", "other.test", "22"), ours("egress", "allow", "other.test"), ours("--help").returncode, ours("version").returncode)
 `)
 	assert.Contains(t, out, `returncode=0, stdout=b'banner\n10 bytes\n', stderr=b''`)
 	assert.Contains(t, out, `returncode=1, stdout=b'', stderr=b'kernel-launch: the proxy 127.0.0.1:3128 says 403 other.test is not on the allowlist\n'`)
+	assert.Contains(t, out, `returncode=3, stdout=b'', stderr=b'kernel-launch: kernel-launch egress allow does nothing inside a sandbox: the machine outside is where it is to be said\n') 0 0`)
 }
 
 // leading is a proxy that leads every tunnel to one place, for whoever knows its password.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -136,8 +137,22 @@ func TestWhatClientsShow(t *testing.T) {
 	for _, s := range p.sections {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
+			if s.name == "Node 18 and 20" {
+				skipNewNode(t)
+			}
 			p.check(t, s, fetched[s.name])
 		})
+	}
+}
+
+// skipNewNode leaves out what can only be seen of a Node that this system no longer has.
+func skipNewNode(t *testing.T) {
+	out, err := exec.Command("/usr/bin/node", "-p", "parseInt(process.versions.node)").Output()
+	require.NoError(t, err)
+	major, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	if major >= 22 {
+		t.Skipf("this system's Node is %d", major)
 	}
 }
 
