@@ -13,6 +13,18 @@ const bufferSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
+// copyBehind is copyBytes with bytes in front that have been read before.
+func copyBehind(dst, src net.Conn, first []byte, n *atomic.Int64) (readErr, writeErr error) {
+	if len(first) > 0 {
+		k, err := dst.Write(first)
+		n.Add(int64(k))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return copyBytes(dst, src, n)
+}
+
 // copyBytes copies until src ends (both errors nil), breaks, or dst takes no
 // more.
 func copyBytes(dst, src net.Conn, n *atomic.Int64) (readErr, writeErr error) {

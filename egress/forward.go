@@ -39,9 +39,9 @@ func (c *client) forward(x *exchange) bool {
 	}
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	x.trip.ctx, x.trip.reset = ctx, cancel
-	w := &idleWatch{c: c, reset: cancel}
-	b, err := c.newBody(x.head, w.start)
+	x.trip.ctx = ctx
+	w := c.newRequestWatch(cancel)
+	b, err := c.newBody(x.head, w.take)
 	if err == nil {
 		return c.exchangePlain(ctx, x, path, b, w)
 	}
@@ -97,7 +97,8 @@ func (c *client) queuedConnect(h *head) *refusal {
 	return r
 }
 
-func (c *client) exchangePlain(ctx context.Context, x *exchange, path string, b *body, w *idleWatch) bool {
+func (c *client) exchangePlain(ctx context.Context, x *exchange, path string, b *body, w *requestWatch) bool {
+	go w.run()
 	resp, err := c.roundTrip(ctx, x, path, b)
 	b.answer()
 	if err != nil {
@@ -111,6 +112,9 @@ func (c *client) exchangePlain(ctx context.Context, x *exchange, path string, b 
 	sent, complete := b.finish()
 	w.stop()
 	x.ev.Sent = sent
+	if errors.Is(context.Cause(ctx), errClientLeft) {
+		end = EndClient
+	}
 	c.report(x, "", endOf(c.ctx, end))
 	if !complete && end == EndClosed {
 		drain(c.conn)
@@ -206,8 +210,6 @@ func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 	// The transport's own context outlives the request, and a dial for a
 	// client that is gone would go on.
-	stop := duringDial(c.conn, t.reset)
-	defer stop()
 	conn, err := c.p.reach(t.ctx, t.ctx, t)
 	if err != nil {
 		return nil, err
@@ -216,7 +218,7 @@ func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // plainFailed answers for a request that brought no response.
-func (c *client) plainFailed(ctx context.Context, x *exchange, b *body, w *idleWatch, err error) {
+func (c *client) plainFailed(ctx context.Context, x *exchange, b *body, w *requestWatch, err error) {
 	x.ev.Sent, _ = b.finish()
 	w.stop()
 	var own *fault

@@ -23,6 +23,7 @@ type world struct {
 	proxy  *Proxy
 	addr   string
 	origin string
+	wrap   func(net.Listener) net.Listener // nil: the listener as it is
 
 	mu      sync.Mutex
 	rules   *Rules
@@ -65,6 +66,9 @@ func newWorld(t *testing.T, adjust ...func(*world)) *world {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	w.addr = l.Addr().String()
+	if w.wrap != nil {
+		l = w.wrap(l)
+	}
 	served := make(chan error, 1)
 	go func() { served <- w.proxy.Serve(l) }()
 	t.Cleanup(func() {
@@ -121,6 +125,12 @@ func (w *world) counts() (looked, dialled, seen int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.looked), len(w.dialled), len(w.seen)
+}
+
+func (w *world) reported() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.events)
 }
 
 // waitEvent waits for the nth event.

@@ -75,21 +75,31 @@ func readHead(r *bufio.Reader, b Bounds) (*head, error) {
 // readLine gives one line without its CRLF. The limit is on the head as a
 // whole.
 func (h *head) readLine(r *bufio.Reader, b Bounds, n int) (string, error) {
-	var line []byte
+	var long []byte // of a line that is longer than the reader's buffer
 	for {
 		part, err := r.ReadSlice('\n')
 		h.size += len(part)
-		if h.size > b.Head {
+		switch {
+		case h.size > b.Head:
 			return "", tooLarge(n, b)
-		}
-		line = append(line, part...)
-		if err == nil {
-			return cutCRLF(line)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
+		case err == nil && long == nil:
+			return cutCRLF(part)
+		case err == nil:
+			return cutCRLF(extend(long, part, b.Head))
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return "", readFault(err)
 		}
+		long = extend(long, part, b.Head)
 	}
+}
+
+// extend appends, and leaves less behind than append would: many clients can
+// send long lines at once, and none of them has been judged yet.
+func extend(line, part []byte, most int) []byte {
+	if need := len(line) + len(part); need > cap(line) {
+		line = append(make([]byte, 0, min(2*need, most)), line...)
+	}
+	return append(line, part...)
 }
 
 func tooLarge(n int, b Bounds) *fault {

@@ -21,10 +21,31 @@ func wasReset(conn net.Conn) bool {
 		return false
 	}
 	reset := false
-	_ = raw.Control(func(fd uintptr) {
-		fds := []unix.PollFd{{Fd: int32(fd)}}
-		n, err := unix.Poll(fds, 0)
-		reset = err == nil && n > 0 && fds[0].Revents&unix.POLLERR != 0
-	})
+	_ = raw.Control(func(fd uintptr) { reset = inError(fd) })
 	return reset
+}
+
+func inError(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd)}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLERR != 0
+}
+
+// brokeOff waits until the peer breaks off a connection that it has ended its
+// side of (true), or until its read deadline.
+func brokeOff(conn net.Conn) bool {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return false
+	}
+	reset := false
+	err = raw.Read(func(fd uintptr) bool { // asked again whenever something happens to it
+		reset = inError(fd)
+		return reset
+	})
+	return err == nil && reset
 }

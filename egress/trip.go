@@ -20,8 +20,7 @@ type trip struct {
 	front    *url.URL // the proxy in front; nil is none
 	absolute bool     // a plain request goes to it as one, not through a tunnel
 
-	ctx   context.Context         // of a plain request
-	reset context.CancelCauseFunc // ends ctx
+	ctx context.Context // of a plain request
 
 	mu        sync.Mutex // a transport may still dial when the request is over
 	addresses []netip.Addr

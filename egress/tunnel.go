@@ -19,6 +19,7 @@ type tunnel struct {
 	hello       time.Duration // how long a ClientHello that has begun may take
 
 	sent, received atomic.Int64
+	ended          atomic.Int32 // directions that are done
 	once           sync.Once
 	end            string
 	other          bool // TLS named another host
@@ -76,22 +77,20 @@ func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
 // would learn of it otherwise; a side that only takes no more ends this
 // direction, since its answer may still be on the way.
 func (t *tunnel) carry(dst, src net.Conn, first []byte, n *atomic.Int64, dstEnd, srcEnd string) {
-	if len(first) > 0 {
-		k, err := dst.Write(first)
-		n.Add(int64(k))
-		if err != nil {
-			t.note(dstEnd)
-			return
-		}
-	}
-	readErr, writeErr := copyBytes(dst, src, n)
+	readErr, writeErr := copyBehind(dst, src, first, n)
 	switch {
 	case readErr != nil:
 		t.abort(srcEnd)
+		return
 	case writeErr != nil:
 		t.note(dstEnd)
 	default:
 		closeWrite(dst)
+	}
+	if t.ended.Add(1) == 2 {
+		t.abort(EndClosed)
+	} else if writeErr == nil && brokeOff(src) { // nobody reads from it any more
+		t.abort(srcEnd)
 	}
 }
 
@@ -104,21 +103,27 @@ func (t *tunnel) abort(end string) {
 	t.up.SetDeadline(past)
 }
 
+// quietLook is after how long a tunnel in which nothing moves is looked at.
+const quietLook = 5 * time.Second
+
 // idleTimer ends a tunnel in which no byte has moved for its idle time, seen
-// by its counters so that copying needs no clock. It looks four times in that
-// time.
+// by its counters so that copying needs no clock. It ends one that stands still
+// sooner when a side has reset: behind bytes that nobody takes, no read would
+// get to know.
 type idleTimer struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	stopped bool
 	last    int64
-	quiet   int
+	every   time.Duration
+	quiet   time.Duration
 }
 
 func (i *idleTimer) start(t *tunnel) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.timer = time.AfterFunc(t.idle/4, func() { i.tick(t) })
+	i.every = min(t.idle/4, quietLook)
+	i.timer = time.AfterFunc(i.every, func() { i.tick(t) })
 }
 
 func (i *idleTimer) tick(t *tunnel) {
@@ -127,15 +132,20 @@ func (i *idleTimer) tick(t *tunnel) {
 	if i.stopped {
 		return
 	}
-	i.quiet++
+	i.quiet += i.every
 	if now := t.sent.Load() + t.received.Load(); now != i.last {
 		i.last, i.quiet = now, 0
 	}
-	if i.quiet >= 4 {
+	switch {
+	case i.quiet > 0 && wasReset(t.client):
+		t.abort(EndClient)
+	case i.quiet > 0 && wasReset(t.up):
+		t.abort(EndUpstream)
+	case i.quiet >= t.idle:
 		t.abort(EndIdle)
-		return
+	default:
+		i.timer.Reset(i.every)
 	}
-	i.timer.Reset(t.idle / 4)
 }
 
 func (i *idleTimer) stop() {

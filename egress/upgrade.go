@@ -30,30 +30,43 @@ func (c *client) upgrade(x *exchange, path string) {
 		return
 	}
 	w := watchEarly(c.ctx, c.conn, c.buffered())
-	up, err := c.p.reach(w.lookup, w.lookup, x.trip)
+	o, resp, back, err := c.ask(w.lookup, x, req)
+	end := ""
+	if err == nil && resp.StatusCode != http.StatusSwitchingProtocols {
+		_, end = c.respond(x, resp, true)
+	}
+	if o != nil {
+		defer o.Close()
+		o.stop() // from here on the tunnel's end is its own
+	}
 	early, gone := w.stop()
-	if err != nil {
+	switch {
+	case err != nil:
 		c.failed(x, err, gone)
-		return
+	case gone:
+		c.report(x, CodeClientLeft, EndClient)
+	case end != "":
+		c.report(x, "", endOf(c.ctx, end))
+	default:
+		c.switchOver(x, resp, o.Conn, early, back)
 	}
-	if up, err = c.secure(x, up); err != nil {
-		c.failed(x, upstreamFault(x.trip, err), false)
-		return
+}
+
+// ask sends the handshake and reads the head of the answer; ctx ends that.
+func (c *client) ask(ctx context.Context, x *exchange, req *http.Request) (*origin, *http.Response, *bufio.Reader, error) {
+	up, err := c.p.reach(ctx, ctx, x.trip)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	o := newOrigin(c.ctx, up, c.b.Idle)
-	defer o.Close()
+	if up, err = c.secure(ctx, x, up); err != nil {
+		return nil, nil, nil, upstreamFault(x.trip, err)
+	}
+	o := newOrigin(ctx, up, c.b.Idle)
 	resp, back, err := shake(o, req)
 	if err != nil {
-		c.failed(x, upstreamFault(x.trip, err), false)
-		return
+		err = upstreamFault(x.trip, err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusSwitchingProtocols {
-		_, end := c.respond(x, resp, true)
-		c.report(x, "", endOf(c.ctx, end))
-		return
-	}
-	c.switchOver(x, resp, up, early, back)
+	return o, resp, back, err
 }
 
 func (x *exchange) upgradeRequest(ctx context.Context, path string) (*http.Request, error) {
@@ -67,14 +80,14 @@ func (x *exchange) upgradeRequest(ctx context.Context, path string) (*http.Reque
 }
 
 // secure speaks TLS to a host that gets credentials.
-func (c *client) secure(x *exchange, up net.Conn) (net.Conn, error) {
+func (c *client) secure(ctx context.Context, x *exchange, up net.Conn) (net.Conn, error) {
 	if len(x.credentials) == 0 {
 		return up, nil
 	}
 	config := c.p.tlsConfig()
 	config.ServerName = x.trip.target.Name
 	t := tls.Client(up, config)
-	ctx, cancel := context.WithTimeout(c.ctx, c.b.Dial)
+	ctx, cancel := context.WithTimeout(ctx, c.b.Dial)
 	defer cancel()
 	if err := t.HandshakeContext(ctx); err != nil {
 		up.Close()

@@ -45,24 +45,38 @@ func watchEarly(ctx context.Context, conn net.Conn, early []byte) *earlyWatch {
 
 func (w *earlyWatch) read() {
 	defer close(w.done)
-	buf := make([]byte, 4<<10)
-	for len(w.early) < earlyMax {
-		n, err := w.conn.Read(buf)
-		w.early = append(w.early, buf[:n]...)
-		if err != nil {
-			w.end(err)
-			return
-		}
+	err := w.readEarly()
+	if isEOF(err) && len(w.early) == 0 {
+		w.leave(errClientLeft)
 	}
-	if awaitReset(w.conn, w.stopping) {
+	if broke(err) || awaitReset(w.conn, w.stopping) {
 		w.gone = true
 		w.reset(errClientLeft)
 	}
 }
 
+func (w *earlyWatch) readEarly() error {
+	buf := make([]byte, 4<<10)
+	for len(w.early) < earlyMax {
+		n, err := w.conn.Read(buf)
+		w.early = append(w.early, buf[:n]...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// broke is true for a read that tells of a connection broken off, rather than
+// of its plain end or of a deadline.
+func broke(err error) bool { return err != nil && !isEOF(err) && !isTimeout(err) }
+
 // awaitReset looks until the client has reset the connection (true) or stop
 // is closed.
 func awaitReset(conn net.Conn, stop <-chan struct{}) bool {
+	if isClosed(stop) {
+		return false
+	}
 	tick := time.NewTicker(resetLook)
 	defer tick.Stop()
 	for {
@@ -77,30 +91,6 @@ func awaitReset(conn net.Conn, stop <-chan struct{}) bool {
 	}
 }
 
-// duringDial ends a dial when the client resets while its body waits unread.
-// The function that it gives ends the watch.
-func duringDial(conn net.Conn, reset context.CancelCauseFunc) (stop func()) {
-	stopping, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		if awaitReset(conn, stopping) {
-			reset(errClientLeft)
-		}
-	}()
-	return func() { close(stopping); <-done }
-}
-
-func (w *earlyWatch) end(err error) {
-	switch {
-	case isTimeout(err): // stop
-	case !isEOF(err):
-		w.gone = true
-		w.reset(errClientLeft)
-	case len(w.early) == 0:
-		w.leave(errClientLeft)
-	}
-}
-
 // stop ends the watch and gives what had been read, in order and once.
 func (w *earlyWatch) stop() (early []byte, gone bool) {
 	close(w.stopping)
@@ -112,44 +102,64 @@ func (w *earlyWatch) stop() (early []byte, gone bool) {
 	return w.early, w.gone
 }
 
-// idleWatch notices a reset of a client whose request has been read to its
-// end. It leaves bytes that come in the reader, and takes a plain end for a
-// client that still reads.
-type idleWatch struct {
+// requestWatch ends a plain request whose client resets: it looks as long as
+// the body is on its way, since that may wait unread, and reads afterwards. It
+// leaves bytes that come in the reader, and takes a plain end for a client that
+// still reads.
+type requestWatch struct {
 	c     *client
 	reset context.CancelCauseFunc
 
-	mu      sync.Mutex
-	stopped bool
-	done    chan struct{}
+	mu       sync.Mutex
+	taken    chan struct{} // closed when the request has been read to its end
+	stopping chan struct{}
+	done     chan struct{}
 }
 
-func (w *idleWatch) start() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stopped || w.done != nil {
-		return
-	}
-	w.done = make(chan struct{})
-	w.c.conn.SetReadDeadline(time.Time{})
-	go w.read()
+func (c *client) newRequestWatch(reset context.CancelCauseFunc) *requestWatch {
+	return &requestWatch{c: c, reset: reset, taken: make(chan struct{}), stopping: make(chan struct{}), done: make(chan struct{})}
 }
 
-func (w *idleWatch) read() {
+func (w *requestWatch) run() {
 	defer close(w.done)
-	if _, err := w.c.r.Peek(1); err != nil && !isEOF(err) && !isTimeout(err) {
+	if awaitReset(w.c.conn, w.taken) || w.readReset() || awaitReset(w.c.conn, w.stopping) {
 		w.reset(errClientLeft)
 	}
 }
 
-// stop waits until nobody reads from the client.
-func (w *idleWatch) stop() {
+func (w *requestWatch) readReset() bool {
+	if isClosed(w.stopping) {
+		return false
+	}
+	_, err := w.c.r.Peek(1)
+	return broke(err)
+}
+
+// take says that nobody else reads from the client any more.
+func (w *requestWatch) take() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopped = true
-	if w.done != nil {
-		w.c.conn.SetReadDeadline(past)
-		<-w.done
+	if !isClosed(w.taken) {
+		w.c.conn.SetReadDeadline(time.Time{})
+		close(w.taken)
 	}
+}
+
+// stop waits until nobody reads from the client. Whoever reads the body has
+// ended.
+func (w *requestWatch) stop() {
+	w.take()
+	close(w.stopping)
+	w.c.conn.SetReadDeadline(past)
+	<-w.done
 	w.c.conn.SetReadDeadline(time.Time{})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
