@@ -18,6 +18,7 @@ import (
 type options struct {
 	launcher string
 	python   string // one that has jupyter_client, for the rows of the stock client
+	peers    string // the folder that smokescreen is in
 	n        int
 	trips    int
 	only     string
@@ -25,21 +26,32 @@ type options struct {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := begin(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// begin measures, or does what the program started itself for.
+func begin(ctx context.Context) error {
+	if len(os.Args) > 1 {
+		if role := roles[os.Args[1]]; role != nil {
+			return role(ctx)
+		}
+	}
 	var o options
 	flag.StringVar(&o.launcher, "launcher", "bin/kernel-launch", "the program to measure")
 	flag.StringVar(&o.python, "python", "python3", "a Python that has jupyter_client")
+	flag.StringVar(&o.peers, "peers", ".tools/bench", "a folder that smokescreen is in")
 	flag.IntVar(&o.n, "n", 11, "how often each start is measured")
 	flag.IntVar(&o.trips, "trips", 500, "how often a round trip is measured")
 	flag.StringVar(&o.only, "only", "", "comma separated parts: "+strings.Join(partNames(), ", "))
 	flag.BoolVar(&o.json, "json", false, "print JSON")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
+	return run(ctx, o)
 }
 
 // part is a group of rows that is measured together.
@@ -55,6 +67,7 @@ var parts = []part{
 	{"stock", measureStock},
 	{"running", measureRunning},
 	{"size", measureSize},
+	{"proxy", measureProxy},
 }
 
 func partNames() []string {

@@ -19,9 +19,10 @@ type Row struct {
 	High   float64 `json:"high"`             // third quartile
 	Peer   float64 `json:"peer,omitempty"`   // median of the peer, in the same unit
 	Ratio  float64 `json:"ratio,omitempty"`  // median of the pairs' ratios
-	Best   float64 `json:"best,omitempty"`   // the smallest value against the peer's smallest: what other load disturbs least
+	Best   float64 `json:"best,omitempty"`   // the smallest value against the peer's smallest, or the largest where more is better: what other load disturbs least
 	Less   float64 `json:"less,omitempty"`   // median of the pairs' differences
-	Bar    float64 `json:"bar,omitempty"`    // what Ratio, Less or Value may be at most, by Held
+	More   bool    `json:"more,omitempty"`   // more is better
+	Bar    float64 `json:"bar,omitempty"`    // what Ratio, Less or Value may be at most, or has to be at least where more is better, by Held
 	Held   string  `json:"held,omitempty"`   // "ratio", "less" or "value"
 	Number int     `json:"number,omitempty"` // of measurements
 }
@@ -55,6 +56,13 @@ func against(what, unit string, values, peer []float64) Row {
 	return r
 }
 
+// more is a row with a peer in which more is better.
+func more(what, unit string, values, peer []float64) Row {
+	r := against(what, unit, values, peer)
+	r.More, r.Best = true, quantile(values, 1)/quantile(peer, 1)
+	return r
+}
+
 func (r Row) bar(held string, limit float64) Row {
 	r.Held, r.Bar = held, limit
 	return r
@@ -68,10 +76,17 @@ func (r Row) verdict() string {
 		return ""
 	case math.IsNaN(v):
 		return "not measured"
-	case v <= r.Bar:
+	case v == r.Bar, v > r.Bar == r.More:
 		return "holds"
 	}
 	return "MISSED"
+}
+
+func (r Row) sign() string {
+	if r.More {
+		return "≥"
+	}
+	return "≤"
 }
 
 func quantile(values []float64, q float64) float64 {
@@ -98,7 +113,7 @@ func (r Report) print(w io.Writer) {
 			peer, ratio, best, less = number(row.Peer), fmt.Sprintf("%.3f", row.Ratio), fmt.Sprintf("%.3f", row.Best), number(row.Less)
 		}
 		if row.Held != "" {
-			bar = fmt.Sprintf("%s ≤ %s: %s", row.Held, number(row.Bar), row.verdict())
+			bar = fmt.Sprintf("%s %s %s: %s", row.Held, row.sign(), number(row.Bar), row.verdict())
 		}
 		fmt.Fprintf(t, "%s\t%s %s\t%s–%s\t%s\t%s\t%s\t%s\t%s\t\n", row.What, number(row.Value), row.Unit, number(row.Low), number(row.High), peer, ratio, best, less, bar)
 	}

@@ -38,6 +38,9 @@ func newWorld(ctx context.Context, o options) (w *world, err error) {
 			return nil, err
 		}
 	}
+	if o.peers, err = filepath.Abs(o.peers); err != nil {
+		return nil, err
+	}
 	root, err := os.MkdirTemp("/var/tmp", "kernel-launch-bench-")
 	if err != nil {
 		return nil, err
