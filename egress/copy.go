@@ -14,7 +14,7 @@ const bufferSize = 64 << 10
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
 // copyBehind is copyBytes with bytes in front that have been read before.
-func copyBehind(dst, src net.Conn, first []byte, n *atomic.Int64) (readErr, writeErr error) {
+func copyBehind(dst, src net.Conn, in source, first []byte, n *atomic.Int64) (readErr, writeErr error) {
 	if len(first) > 0 {
 		k, err := dst.Write(first)
 		n.Add(int64(k))
@@ -22,17 +22,20 @@ func copyBehind(dst, src net.Conn, first []byte, n *atomic.Int64) (readErr, writ
 			return nil, err
 		}
 	}
-	return copyBytes(dst, src, n)
+	return copyBytes(dst, src, in, n)
 }
 
 // copyBytes copies until src ends (both errors nil), breaks, or dst takes no
-// more.
-func copyBytes(dst, src net.Conn, n *atomic.Int64) (readErr, writeErr error) {
-	in, bulk := newSource(src), newSplicer(dst, src)
+// more. What src has received comes through in, until it proves to be much.
+func copyBytes(dst, src net.Conn, in source, n *atomic.Int64) (readErr, writeErr error) {
+	var bulk *splicer
 	for moved := 0; ; {
 		var k int
 		done := false
-		if bulk != nil && moved >= spliceAfter {
+		if moved >= spliceAfter {
+			if bulk == nil {
+				bulk = newSplicer(dst, src)
+			}
 			k, done, readErr, writeErr = bulk.step()
 		}
 		if !done {

@@ -11,40 +11,51 @@ import (
 
 // readySource takes a buffer only once there is something to read, so that an
 // idle tunnel holds none: a thousand of them would hold 128 MB.
-type readySource struct{ raw syscall.RawConn }
+type readySource struct {
+	raw syscall.RawConn
+	try func(fd uintptr) bool
+
+	buf *[]byte
+	n   int
+	err error
+}
 
 func newSource(conn net.Conn) source {
 	if sc, ok := conn.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
-			return readySource{raw}
+			s := &readySource{raw: raw}
+			s.try = s.read
+			return s
 		}
 	}
 	return plainSource{conn}
 }
 
-func (s readySource) next() (*[]byte, int, error) {
-	var buf *[]byte
-	var n int
-	var readErr error
-	err := s.raw.Read(func(fd uintptr) bool {
-		buf = buffers.Get().(*[]byte)
-		n, readErr = readFD(int(fd), *buf)
-		if readErr == syscall.EAGAIN {
-			buffers.Put(buf)
-			buf = nil
-			return false
-		}
-		return true
-	})
+func (s *readySource) read(fd uintptr) bool {
+	s.buf = buffers.Get().(*[]byte)
+	s.n, s.err = readFD(int(fd), *s.buf)
+	if s.err == syscall.EAGAIN {
+		buffers.Put(s.buf)
+		s.buf = nil
+		return false
+	}
+	return true
+}
+
+func (s *readySource) next() (*[]byte, int, error) {
+	s.buf, s.n, s.err = nil, 0, nil
+	err := s.raw.Read(s.try)
+	buf := s.buf
+	s.buf = nil
 	switch {
 	case err != nil:
 		return buf, 0, err
-	case readErr != nil:
-		return buf, 0, os.NewSyscallError("read", readErr)
-	case n == 0:
+	case s.err != nil:
+		return buf, 0, os.NewSyscallError("read", s.err)
+	case s.n == 0:
 		return buf, 0, io.EOF
 	}
-	return buf, n, nil
+	return buf, s.n, nil
 }
 
 func readFD(fd int, p []byte) (int, error) {

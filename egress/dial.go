@@ -26,6 +26,13 @@ type dialled struct {
 func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.Conn, error) {
 	addrs = interleave(addrs)
 	addrs = addrs[:min(len(addrs), maxDialled)]
+	if len(addrs) == 1 {
+		conn, err := p.connectTo(ctx, t, addrs[0])
+		if err != nil {
+			return nil, t.dialFault(ctx, err)
+		}
+		return conn, nil
+	}
 	attempt, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan dialled, len(addrs))
@@ -59,6 +66,11 @@ func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.
 }
 
 func (p *Proxy) attempt(ctx context.Context, t *trip, a netip.AddrPort, results chan<- dialled) {
+	conn, err := p.connectTo(ctx, t, a)
+	results <- dialled{conn, err}
+}
+
+func (p *Proxy) connectTo(ctx context.Context, t *trip, a netip.AddrPort) (net.Conn, error) {
 	network := "tcp4"
 	if a.Addr().Is6() {
 		network = "tcp6"
@@ -67,8 +79,7 @@ func (p *Proxy) attempt(ctx context.Context, t *trip, a netip.AddrPort, results 
 	if dial == nil {
 		dial = (&net.Dialer{ControlContext: t.control(a)}).DialContext
 	}
-	conn, err := dial(ctx, network, a.String())
-	results <- dialled{conn, err}
+	return dial(ctx, network, a.String())
 }
 
 func closeOthers(results <-chan dialled, n int) {

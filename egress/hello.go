@@ -30,6 +30,12 @@ func inspect(ctx context.Context, t Target, first []byte, client io.Reader) ([]b
 	if len(first) == 0 || first[0] != recordHandshake {
 		return first, nil
 	}
+	if name, ok := plainName(first); ok {
+		if name != "" && !sameName(name, t) {
+			return first, errServerName
+		}
+		return first, nil
+	}
 	c := &helloConn{first: first, client: client}
 	name, err := c.serverName(ctx)
 	if err == nil && name != "" && !sameName(name, t) {

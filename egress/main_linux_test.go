@@ -11,17 +11,28 @@ import (
 // own.
 const insideVar = "EGRESS_TEST_RESOLVES"
 
-// TestMain lets the test program be what runs inside.
+// TestMain lets the test program be what runs in a network of its own, and the
+// proxy that another one of it measures.
 func TestMain(m *testing.M) {
-	if os.Getenv(insideVar) == "" {
+	var err error
+	switch order := os.Getenv(aloneVariable); {
+	case order != "":
+		err = serveAlone(order)
+	case os.Getenv(insideVar) != "":
+		err = resolveAndTell()
+	default:
 		os.Exit(m.Run())
-	}
-	seen, err := resolveInside()
-	if err == nil {
-		err = json.NewEncoder(os.Stdout).Encode(seen)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func resolveAndTell() error {
+	seen, err := resolveInside()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(seen)
 }

@@ -20,18 +20,6 @@ import (
 
 const aloneVariable = "KERNEL_LAUNCH_TEST_PROXY"
 
-// TestMain lets this test program be the proxy that another one of it measures.
-func TestMain(m *testing.M) {
-	if text := os.Getenv(aloneVariable); text != "" {
-		if err := serveAlone(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
 // aloneOrder is what a proxy of its own process is told.
 type aloneOrder struct {
 	Origin string // where every address leads, but for hangingAddr

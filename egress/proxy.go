@@ -37,9 +37,9 @@ type Proxy struct {
 	// request. An error, nil rules and a nil function all deny.
 	Rules func() (*Rules, error)
 	// Resolver nil is Go's own resolver, in a program with cgo as in one
-	// without and whatever GODEBUG says. The C library's, which
-	// net.DefaultResolver may be, gets no number to read as an address either,
-	// but finds no name of /etc/hosts by its final dot.
+	// without and whatever GODEBUG says. Its answers serve for two seconds.
+	// The C library's, which net.DefaultResolver may be, gets no number to read
+	// as an address either, but finds no name of /etc/hosts by its final dot.
 	Resolver Resolver
 	// Dial nil is a net.Dialer that screens the address once more in its
 	// control hook. Another function is given ADDRESS:PORT of what has been
@@ -70,6 +70,7 @@ type Proxy struct {
 	Event  func(Event)
 	Bounds Bounds // the zero value is the default of each
 
+	names     answers
 	mu        sync.Mutex
 	ctx       context.Context
 	cancel    context.CancelCauseFunc

@@ -19,8 +19,7 @@ func (p *Proxy) resolve(ctx context.Context, t *trip) ([]netip.AddrPort, error) 
 	addrs := []netip.Addr{t.target.Addr}
 	if !t.target.Addr.IsValid() {
 		var err error
-		// The final dot keeps search domains out.
-		addrs, err = p.resolver().LookupNetIP(ctx, "ip", t.target.Name+".")
+		addrs, err = p.resolver().LookupNetIP(ctx, "ip", absolute(t.target.Name))
 		if err != nil {
 			return nil, t.lookupFault(ctx, err)
 		}
@@ -31,11 +30,14 @@ func (p *Proxy) resolve(ctx context.Context, t *trip) ([]netip.AddrPort, error) 
 	return p.screenAll(t, addrs)
 }
 
+// absolute has a final dot, which keeps search domains out.
+func absolute(name string) string { return name + "." }
+
 func (p *Proxy) resolver() Resolver {
 	if p.Resolver != nil {
 		return p.Resolver
 	}
-	return &net.Resolver{PreferGo: true}
+	return &p.names
 }
 
 func (p *Proxy) screenAll(t *trip, addrs []netip.Addr) ([]netip.AddrPort, error) {

@@ -127,20 +127,6 @@ func TestOneDialForAnUploadDuringTheDial(t *testing.T) {
 	assert.Equal(t, [2]int{1, 1}, [2]int{dialled, seen})
 }
 
-// clientHello is what a TLS client says first.
-func clientHello(t *testing.T, name string) string {
-	client, server := net.Pipe()
-	defer server.Close()
-	go tls.Client(client, &tls.Config{ServerName: name}).Handshake() //nolint:errcheck // it ends with the pipe
-	head := make([]byte, 5)
-	_, err := io.ReadFull(server, head)
-	require.NoError(t, err)
-	body := make([]byte, int(head[3])<<8|int(head[4]))
-	_, err = io.ReadFull(server, body)
-	require.NoError(t, err)
-	return string(head) + string(body)
-}
-
 // inRecords is a hello whose message is cut into two records.
 func inRecords(hello string, at int) string {
 	record := func(s string) string { return hello[:3] + string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
@@ -151,7 +137,7 @@ func inRecords(hello string, at int) string {
 func TestOneDialForAHelloInAnySegments(t *testing.T) {
 	addr, got := gathering(t)
 	w, send := inSegments(t, withOrigin(addr))
-	hello := clientHello(t, "www.allowed.test")
+	hello := string(clientHello(t, &tls.Config{ServerName: "www.allowed.test"}))
 	clients := 0
 	for _, whole := range []string{hello, inRecords(hello, 6), inRecords(hello, len(hello)/2)} {
 		ways := [][]string{append([]string{connectWWW}, strings.Split(whole, "")...)}

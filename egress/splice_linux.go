@@ -64,32 +64,34 @@ func (p *pipe) give(empty bool) {
 }
 
 // splicer moves what one socket has received to another one.
-type splicer struct{ dst, src syscall.RawConn }
+type splicer struct{ dst, src syscall.RawConn } // nil where the system cannot splice
 
-// newSplicer gives nil where the system cannot splice.
 func newSplicer(dst, src net.Conn) *splicer {
 	d, ok := dst.(*net.TCPConn)
 	if !ok {
-		return nil
+		return &splicer{}
 	}
 	s, ok := src.(*net.TCPConn)
 	if !ok {
-		return nil
+		return &splicer{}
 	}
 	to, err := d.SyscallConn()
 	if err != nil {
-		return nil
+		return &splicer{}
 	}
 	from, err := s.SyscallConn()
 	if err != nil {
-		return nil
+		return &splicer{}
 	}
 	return &splicer{to, from}
 }
 
-// step waits for bytes and moves them. Not done means that no pipe was free,
-// and that nothing has been read.
+// step waits for bytes and moves them. Not done means that there is no pipe for
+// these sockets, and that nothing has been read.
 func (s *splicer) step() (n int, done bool, readErr, writeErr error) {
+	if s.src == nil {
+		return 0, false, nil, nil
+	}
 	p, n, err := s.fill()
 	if err != nil || p == nil {
 		return 0, err != nil, err, nil

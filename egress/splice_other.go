@@ -8,6 +8,6 @@ const spliceAfter = 0
 
 type splicer struct{}
 
-func newSplicer(net.Conn, net.Conn) *splicer { return nil }
+func newSplicer(net.Conn, net.Conn) *splicer { return &splicer{} }
 
 func (s *splicer) step() (n int, done bool, readErr, writeErr error) { return 0, false, nil, nil }

@@ -83,6 +83,9 @@ func (p *Proxy) reach(lookup, dial context.Context, t *trip) (net.Conn, error) {
 		conn, err = p.through(ctx, t)
 	} else {
 		conn, err = p.race(ctx, t, addrs)
+		if err != nil {
+			p.names.forget(absolute(t.target.Name))
+		}
 	}
 	t.note(addrs, &t.dial, start)
 	return conn, err

@@ -38,11 +38,12 @@ func (t *tunnel) run(ctx context.Context) string {
 	t.early, t.back = nil, nil // a long tunnel holds neither
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if early, ok := t.begin(ctx, early); ok {
-			t.carry(t.up, t.client, early, &t.sent, EndUpstream, EndClient)
+		in := newSource(t.client)
+		if early, ok := t.begin(ctx, in, early); ok {
+			t.carry(t.up, t.client, in, early, &t.sent, EndUpstream, EndClient)
 		}
 	})
-	t.carry(t.client, t.up, back, &t.received, EndClient, EndUpstream)
+	t.carry(t.client, t.up, newSource(t.up), back, &t.received, EndClient, EndUpstream)
 	wg.Wait()
 	t.once.Do(func() { t.end = EndClosed })
 	return t.end
@@ -50,12 +51,12 @@ func (t *tunnel) run(ctx context.Context) string {
 
 // begin waits for the first bytes of the client and judges them. The other
 // direction goes on meanwhile: in some protocols the host speaks first.
-func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
+func (t *tunnel) begin(ctx context.Context, in source, early []byte) ([]byte, bool) {
 	if t.target == (Target{}) {
 		return early, true
 	}
 	if len(early) == 0 {
-		buf, n, _ := newSource(t.client).next() // an error comes again when the rest is copied
+		buf, n, _ := in.next() // an error comes again when the rest is copied
 		if buf != nil {
 			early = bytes.Clone((*buf)[:n])
 			buffers.Put(buf)
@@ -76,8 +77,8 @@ func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
 // carry copies one direction. A side that breaks ends both, because nobody
 // would learn of it otherwise; a side that only takes no more ends this
 // direction, since its answer may still be on the way.
-func (t *tunnel) carry(dst, src net.Conn, first []byte, n *atomic.Int64, dstEnd, srcEnd string) {
-	readErr, writeErr := copyBehind(dst, src, first, n)
+func (t *tunnel) carry(dst, src net.Conn, in source, first []byte, n *atomic.Int64, dstEnd, srcEnd string) {
+	readErr, writeErr := copyBehind(dst, src, in, first, n)
 	switch {
 	case readErr != nil:
 		t.abort(srcEnd)

@@ -18,6 +18,10 @@ const earlyMax = 32 << 10
 // resetLook is how often a client that is not read from is looked at.
 const resetLook = 50 * time.Millisecond
 
+// watchAfter is how long a dial may take before its client is looked at: most
+// that succeed at once are over by then, and the watch costs as much as they.
+const watchAfter = 2 * time.Millisecond
+
 // past unblocks a read that is under way.
 var past = time.Unix(1, 0)
 
@@ -31,6 +35,7 @@ type earlyWatch struct {
 	reset, leave context.CancelCauseFunc
 	early        []byte
 	gone         bool // reset, nobody is there to be answered
+	begin        *time.Timer
 	stopping     chan struct{}
 	done         chan struct{}
 }
@@ -39,7 +44,7 @@ func watchEarly(ctx context.Context, conn net.Conn, early []byte) *earlyWatch {
 	w := &earlyWatch{conn: conn, early: early, stopping: make(chan struct{}), done: make(chan struct{})}
 	w.lookup, w.reset = context.WithCancelCause(ctx)
 	w.dial, w.leave = context.WithCancelCause(w.lookup)
-	go w.read()
+	w.begin = time.AfterFunc(watchAfter, w.read)
 	return w
 }
 
@@ -93,10 +98,12 @@ func awaitReset(conn net.Conn, stop <-chan struct{}) bool {
 
 // stop ends the watch and gives what had been read, in order and once.
 func (w *earlyWatch) stop() (early []byte, gone bool) {
-	close(w.stopping)
-	w.conn.SetReadDeadline(past)
-	<-w.done
-	w.conn.SetReadDeadline(time.Time{})
+	if !w.begin.Stop() {
+		close(w.stopping)
+		w.conn.SetReadDeadline(past)
+		<-w.done
+		w.conn.SetReadDeadline(time.Time{})
+	}
 	w.leave(nil)
 	w.reset(nil)
 	return w.early, w.gone
