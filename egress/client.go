@@ -27,6 +27,7 @@ type client struct {
 	r         *bufio.Reader
 	transport *http.Transport
 	lastPin   pinKey
+	passage   *passage // once a tunnel is open
 
 	end     context.CancelCauseFunc // of ctx
 	allowed atomic.Pointer[Target]  // where it goes at present
@@ -61,10 +62,19 @@ func (p *Proxy) left(c *client) {
 	delete(p.clients, c)
 }
 
+// run has nothing on its stack but what a tunnel needs, which may live for days.
 func (c *client) run(full bool) {
 	stop := context.AfterFunc(c.ctx, func() { c.conn.Close() })
 	defer c.conn.Close()
 	defer stop()
+	c.serve(full)
+	if c.passage != nil {
+		c.carry(c.passage)
+	}
+}
+
+// serve answers requests until one has become a tunnel, or the last one.
+func (c *client) serve(full bool) {
 	c.r = readers.Get().(*bufio.Reader)
 	c.r.Reset(c.conn)
 	defer c.dropReader()

@@ -11,7 +11,7 @@ import (
 
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
-// connect judges a CONNECT request, reaches the host and tunnels.
+// connect judges a CONNECT request, reaches the host and opens a tunnel.
 func (c *client) connect(x *exchange) {
 	t, err := ParseAuthority(x.head.target)
 	if err != nil {
@@ -37,16 +37,30 @@ func (c *client) connect(x *exchange) {
 	c.open(x, up, early)
 }
 
-// open answers and carries bytes until both sides are done.
+// passage is a tunnel that has been answered for.
+type passage struct {
+	x      *exchange
+	tunnel *tunnel
+}
+
+// open answers, and leaves the tunnel to whoever called for requests.
 func (c *client) open(x *exchange, up net.Conn, early []byte) {
-	defer up.Close()
 	c.conn.SetWriteDeadline(time.Now().Add(c.b.Idle))
 	if _, err := io.WriteString(c.conn, established); err != nil {
+		up.Close()
 		c.report(x, CodeClientLeft, EndClient)
 		return
 	}
 	c.conn.SetWriteDeadline(time.Time{})
-	t := tunnel{client: c.conn, up: up, target: x.trip.target, early: early, idle: c.b.Idle, hello: c.b.HeadTime}
+	t := opened(c.conn, up, c.b.Idle)
+	t.target, t.early, t.hello = x.trip.target, early, c.b.HeadTime
+	c.passage = &passage{x, t}
+}
+
+// carry passes bytes until both sides are done.
+func (c *client) carry(p *passage) {
+	x, t := p.x, p.tunnel
+	defer t.up.Close()
 	end := t.run(c.ctx)
 	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
 	code := ""

@@ -74,10 +74,10 @@ func plainName(first []byte) (name string, ok bool) {
 // nameAmong looks at all extensions: one that comes twice could be read in
 // two ways, and an encrypted hello may have a name inside it.
 func nameAmong(extensions []byte) (name string, ok bool) {
-	var seen [mostExtensions]int
+	var seen [mostExtensions]uint16
 	e := cursor{rest: extensions}
 	for n := 0; len(e.rest) > 0 && !e.broken; n++ {
-		kind, body := e.number(2), e.vector(2)
+		kind, body := uint16(e.number(2)), e.vector(2)
 		if n == mostExtensions || kind == extensionECH {
 			return "", false
 		}

@@ -23,40 +23,54 @@ type tunnel struct {
 	once           sync.Once
 	end            string
 	other          bool // TLS named another host
+	watch          idleTimer
+	both           sync.WaitGroup
+
+	fromClient, fromUp source
+}
+
+// opened gives a tunnel between two connections.
+func opened(client, up net.Conn, idle time.Duration) *tunnel {
+	return &tunnel{client: client, up: up, idle: idle, fromClient: newSource(client), fromUp: newSource(up)}
 }
 
 // run returns when both directions are done. The connections are then useless
-// but not closed.
+// but not closed. An idle tunnel is two small stacks: what is deep is left
+// before it begins, or to functions that return.
 func (t *tunnel) run(ctx context.Context) string {
 	stop := context.AfterFunc(ctx, func() { t.abort(endOf(ctx, EndStopped)) })
-	defer stop()
-	var watch idleTimer
-	watch.start(t)
-	defer watch.stop()
-
-	early, back := t.early, t.back
-	t.early, t.back = nil, nil // a long tunnel holds neither
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		in := newSource(t.client)
-		if early, ok := t.begin(ctx, in, early); ok {
-			t.carry(t.up, t.client, in, early, &t.sent, EndUpstream, EndClient)
-		}
-	})
-	t.carry(t.client, t.up, newSource(t.up), back, &t.received, EndClient, EndUpstream)
-	wg.Wait()
+	t.watch.start(t)
+	t.both.Go(func() { t.send(ctx) })
+	t.receive()
+	t.both.Wait()
+	t.watch.stop()
+	stop()
 	t.once.Do(func() { t.end = EndClosed })
 	return t.end
 }
 
+func (t *tunnel) send(ctx context.Context) {
+	early := t.early
+	t.early = nil // a long tunnel does not hold it
+	if early, ok := t.begin(ctx, early); ok {
+		t.carry(t.up, t.client, t.fromClient, early, &t.sent, EndUpstream, EndClient)
+	}
+}
+
+func (t *tunnel) receive() {
+	back := t.back
+	t.back = nil
+	t.carry(t.client, t.up, t.fromUp, back, &t.received, EndClient, EndUpstream)
+}
+
 // begin waits for the first bytes of the client and judges them. The other
 // direction goes on meanwhile: in some protocols the host speaks first.
-func (t *tunnel) begin(ctx context.Context, in source, early []byte) ([]byte, bool) {
+func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
 	if t.target == (Target{}) {
 		return early, true
 	}
 	if len(early) == 0 {
-		buf, n, _ := in.next() // an error comes again when the rest is copied
+		buf, n, _ := t.fromClient.next() // an error comes again when the rest is copied
 		if buf != nil {
 			early = bytes.Clone((*buf)[:n])
 			buffers.Put(buf)

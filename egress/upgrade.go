@@ -132,7 +132,8 @@ func (c *client) switchOver(x *exchange, resp *http.Response, up net.Conn, early
 	up.SetDeadline(time.Time{})
 	first := make([]byte, back.Buffered())
 	io.ReadFull(back, first)
-	t := tunnel{client: c.conn, up: up, early: early, back: first, idle: c.b.Idle}
+	t := opened(c.conn, up, c.b.Idle)
+	t.early, t.back = early, first
 	end := t.run(c.ctx)
 	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
 	c.report(x, "", endOf(c.ctx, end))
