@@ -9,11 +9,13 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 SUDO    := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 GOFLAGS_BUILD := -trimpath -ldflags '-s -w'
 PREFIX  ?= $(HOME)/.local
+PEERS   := $(TOOLS)/bench
+SMOKESCREEN := github.com/stripe/smokescreen@v0.1.0
 
 export CGO_ENABLED ?= 0
 export KERNEL_LAUNCH_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
 
-.PHONY: help build run test test-user vet lint bench install tools system-run system-test clean
+.PHONY: help build run test test-user vet lint bench install tools system-run system-test system-bench clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,8 +40,8 @@ vet: ## vet for every platform, and the format of the sources
 lint: ## the linters, if they are installed
 	golangci-lint run
 
-bench: system-test tools build ## measure, as ratios in one run
-	go run ./testdata/bench -launcher $(BIN) -python $(VENV)/bin/python
+bench: system-test system-bench tools $(PEERS)/smokescreen build ## measure, as ratios in one run
+	go run ./testdata/bench -launcher $(BIN) -python $(VENV)/bin/python -peers $(PEERS)
 
 install: build ## put the binary into PREFIX/bin (~/.local)
 	install -d $(PREFIX)/bin
@@ -50,7 +52,7 @@ apt = need=(); $(1) \
 	if [ $${\#need[@]} -gt 0 ]; then \
 		if ! command -v apt-get >/dev/null; then echo "missing: $${need[*]}. Install them with this system's package manager." >&2; exit 1; fi; \
 		if [ -n "$(SUDO)" ] && ! command -v sudo >/dev/null; then echo "missing: $${need[*]}. As root: apt-get install $${need[*]}" >&2; exit 1; fi; \
-		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${need[@]}"; \
+		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive $(foreach v,SYSTEMD_OFFLINE RUNLEVEL,$${$(v):+$(v)=$$$(v)}) apt-get install -y -qq --no-install-recommends "$${need[@]}"; \
 	fi
 
 # What a test needs must not begin to serve a port of the machine when it is installed.
@@ -75,6 +77,17 @@ system-test:
 		compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || need+=(postgresql); \
 		command -v chromium >/dev/null || need+=(chromium); \
 		command -v setpriv >/dev/null || need+=(util-linux);)
+
+# Proxies to measure against. They are started by the bench, and nothing of them by the system: both variables keep a package from starting its service.
+system-bench: export SYSTEMD_OFFLINE = 1
+system-bench: export RUNLEVEL = 1
+system-bench:
+	@$(call apt, command -v tinyproxy >/dev/null || need+=(tinyproxy-bin); \
+		[ -x /usr/sbin/squid ] || need+=(squid);)
+
+$(PEERS)/smokescreen:
+	mkdir -p $(PEERS)
+	GOBIN=$(abspath $(PEERS)) go install $(SMOKESCREEN)
 
 tools: $(VENV)/.ready
 

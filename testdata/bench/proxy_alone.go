@@ -13,7 +13,7 @@ func runAlone(ctx context.Context) error {
 	at, audit := os.Args[2], &egress.Audit{Path: os.Args[3], Kernel: "bench", Environment: environment}
 	rules := &egress.Rules{}
 	for _, port := range []string{originPort, stuckPort} {
-		r, err := egress.ParseRule(originName + ":" + port)
+		r, err := egress.ParseRule(originDomain + ":" + port)
 		if err != nil {
 			return err
 		}

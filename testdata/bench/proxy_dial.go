@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -10,17 +11,29 @@ import (
 	"time"
 )
 
-const connectRequest = "CONNECT " + originName + ":" + originPort + " HTTP/1.1\r\nHost: " + originName + ":" + originPort + "\r\n\r\n"
+func connectRequest(name, port string) string {
+	return "CONNECT " + name + ":" + port + " HTTP/1.1\r\nHost: " + name + ":" + port + "\r\n\r\n"
+}
+
+// name is as long as originName, so that it can stand in the same hello.
+func (l *client) name(o loadOrder) string {
+	if !o.Fresh {
+		return originName
+	}
+	return fmt.Sprintf("a%07d%s", l.names.Add(1)%1e7, originDomain)
+}
 
 func order(what byte, n int) []byte { return binary.BigEndian.AppendUint64([]byte{what}, uint64(n)) }
 
 // first is what a connection begins with: the hello, and an order behind it.
-func (l *client) first(what byte, n int) []byte {
-	return append(l.hello[:len(l.hello):len(l.hello)], order(what, n)...)
+func (l *client) first(name string, what byte, n int) []byte {
+	b := make([]byte, 0, len(l.hello)+orderLength)
+	before, after, _ := bytes.Cut(l.hello, []byte(originName))
+	return append(append(append(append(b, before...), name...), after...), order(what, n)...)
 }
 
 // dial connects to the origin, through a proxy if there is one.
-func (l *client) dial(via string) (net.Conn, error) {
+func (l *client) dial(via, name string) (net.Conn, error) {
 	if via == "" {
 		return net.Dial("tcp4", net.JoinHostPort(originAddress, originPort))
 	}
@@ -28,7 +41,7 @@ func (l *client) dial(via string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := establish(c); err != nil {
+	if err := establish(c, name); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -43,8 +56,8 @@ func networkOf(via string) string {
 }
 
 // establish asks for a tunnel. The origin says nothing by itself, so that all which comes is the proxy's answer.
-func establish(c net.Conn) error {
-	if _, err := io.WriteString(c, connectRequest); err != nil {
+func establish(c net.Conn, name string) error {
+	if _, err := io.WriteString(c, connectRequest(name, originPort)); err != nil {
 		return err
 	}
 	var buf [1024]byte
@@ -62,12 +75,12 @@ func establish(c net.Conn) error {
 }
 
 // open gives a connection that has sent its hello and carried bytes both ways.
-func (l *client) open(via string) (net.Conn, error) {
-	c, err := l.dial(via)
+func (l *client) open(o loadOrder) (net.Conn, error) {
+	c, err := l.dial(o.Via, originName)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = c.Write(l.first(orderHold, 0)); err == nil {
+	if _, err = c.Write(l.first(originName, orderHold, 0)); err == nil {
 		err = take(c, replyLength)
 	}
 	if err != nil {
@@ -104,24 +117,24 @@ func (l *client) breakOff(ctx context.Context, via string, i int) error {
 	case 0:
 		return nil
 	case 1:
-		_, err = io.WriteString(c, connectRequest[:20])
+		_, err = io.WriteString(c, connectRequest(originName, originPort)[:20])
 		return err
 	case 2:
-		_, err = io.WriteString(c, strings.ReplaceAll(connectRequest, ":"+originPort, ":"+stuckPort))
+		_, err = io.WriteString(c, connectRequest(originName, stuckPort))
 		time.Sleep(5 * time.Millisecond)
 		return err
 	case 3:
-		_, err = io.WriteString(c, connectRequest)
+		_, err = io.WriteString(c, connectRequest(originName, originPort))
 		return err
 	}
-	if err := establish(c); err != nil || i%7 == 4 {
+	if err := establish(c, originName); err != nil || i%7 == 4 {
 		return err
 	}
 	if i%7 == 5 {
 		_, err = c.Write(l.hello[:100])
 		return err
 	}
-	if _, err := c.Write(l.first(orderDown, 4<<20)); err != nil {
+	if _, err := c.Write(l.first(originName, orderDown, 4<<20)); err != nil {
 		return err
 	}
 	return take(c, 1<<20)

@@ -24,7 +24,8 @@ var roles = map[string]func(context.Context) error{roleLab: runLab, roleLoad: ru
 
 // The origin. Its address is one for documentation, which the proxies take for public; nothing of it leaves the namespace.
 const (
-	originName    = "bench.test"
+	originDomain  = ".bench.test"
+	originName    = "a0000000" + originDomain // and whatever is below the domain
 	originAddress = "198.51.100.1"
 	originPort    = "443"
 	stuckPort     = "444" // does not answer a SYN

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,7 @@ import (
 type loadOrder struct {
 	Do      string
 	Via     string // address of a proxy; a path is a unix socket
+	Fresh   bool   // each connection asks for a name of its own, which has to be looked up
 	Streams int
 	Bytes   int
 	Count   int
@@ -33,7 +35,8 @@ type loadReport struct {
 
 // client is what asks for things. It is a process of its own, so that the same one can run inside a sandbox.
 type client struct {
-	hello []byte
+	hello []byte // for originName
+	names atomic.Int64
 	held  []net.Conn
 }
 
@@ -66,7 +69,7 @@ func (l *client) do(ctx context.Context, o loadOrder) (loadReport, error) {
 		return l.rate(o)
 	case "once":
 		began := time.Now()
-		err := l.once(o.Via)
+		err := l.once(o)
 		return loadReport{Took: time.Since(began)}, err
 	case "hold":
 		return l.hold(o)
@@ -119,7 +122,7 @@ func each(n int, do func(int) error) error {
 func (l *client) bulk(o loadOrder) (loadReport, error) {
 	conns := make([]net.Conn, o.Streams)
 	if err := each(o.Streams, func(i int) (err error) {
-		conns[i], err = l.open(o.Via)
+		conns[i], err = l.open(o)
 		return err
 	}); err != nil {
 		return loadReport{}, err
@@ -177,7 +180,7 @@ func (l *client) rate(o loadOrder) (loadReport, error) {
 	began := time.Now()
 	err := each(o.Streams, func(i int) error {
 		for time.Since(began) < o.Time {
-			if err := l.once(o.Via); err != nil {
+			if err := l.once(o); err != nil {
 				return err
 			}
 			counts[i]++
@@ -191,13 +194,14 @@ func (l *client) rate(o loadOrder) (loadReport, error) {
 	return r, err
 }
 
-func (l *client) once(via string) error {
-	c, err := l.dial(via)
+func (l *client) once(o loadOrder) error {
+	name := l.name(o)
+	c, err := l.dial(o.Via, name)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if _, err := c.Write(l.first(orderReply, 0)); err != nil {
+	if _, err := c.Write(l.first(name, orderReply, 0)); err != nil {
 		return err
 	}
 	var buf [replyLength]byte
@@ -215,7 +219,7 @@ func (l *client) hold(o loadOrder) (loadReport, error) {
 	conns := make([]net.Conn, o.Count)
 	err := each(min(o.Count, 64), func(worker int) (err error) {
 		for i := worker; i < o.Count && err == nil; i += 64 {
-			conns[i], err = l.open(o.Via)
+			conns[i], err = l.open(o)
 		}
 		return err
 	})

@@ -10,8 +10,8 @@ import (
 
 // What moves in one measurement, and how long connections are counted. The slowest peer moves less.
 const (
-	bulkBytes     = 512 << 20
-	bulkBytesSlow = 128 << 20
+	bulkBytes     = 256 << 20
+	bulkBytesSlow = 64 << 20
 	rateTime      = 700 * time.Millisecond
 	latencyTurns  = 300
 	idleTunnels   = 1000
@@ -86,7 +86,12 @@ func (l *lab) tunnels(ctx context.Context) ([]Row, error) {
 }
 
 // ours says whether the bars hold for a subject.
-func (l *lab) ours(s *subject) bool { return s == l.subjects[1] || s == l.inside }
+func (l *lab) ours(s *subject) bool { return s.pid == l.subjects[1].pid || s.pid == l.inside.pid }
+
+// asked are all subjects, and those that ask a name server themselves once more with a question for each connection.
+func (l *lab) asked() []*subject {
+	return append(l.subjects[:len(l.subjects):len(l.subjects)], l.subjects[1].asking(), l.subjects[len(l.subjects)-1].asking())
+}
 
 func (l *lab) bulk(s *subject, do string, streams int) (used, error) {
 	n := bulkBytes
@@ -125,7 +130,8 @@ func (l *lab) copied(ctx context.Context) ([]Row, error) {
 // connects is how many new connections a second 64 clients get.
 func (l *lab) connects(ctx context.Context) ([]Row, error) {
 	progress("measuring: connections")
-	found, err := l.turns(l.N, l.subjects, func(s *subject) (used, error) {
+	subjects := l.asked()
+	found, err := l.turns(l.N, subjects, func(s *subject) (used, error) {
 		r, cpu, err := s.metered(loadOrder{Do: "rate", Streams: 64, Time: rateTime})
 		return used{float64(r.Count) / r.Took.Seconds(), float64(cpu.Microseconds()) / float64(r.Count)}, err
 	})
@@ -133,7 +139,7 @@ func (l *lab) connects(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	var rows []Row
-	for i, s := range l.subjects[1:] {
+	for i, s := range subjects[1:] {
 		row := more("new connections, 64 at once: "+s.name+", against direct", "/s", found[i+1].rates, found[0].rates)
 		if l.ours(s) {
 			row = row.bar("ratio", 0.28)
@@ -146,7 +152,8 @@ func (l *lab) connects(ctx context.Context) ([]Row, error) {
 // latency is what one connection at a time takes, until the origin's answer and end.
 func (l *lab) latency(ctx context.Context) ([]Row, error) {
 	progress("measuring: latency")
-	found, err := l.turns(latencyTurns, l.subjects, func(s *subject) (used, error) {
+	subjects := l.asked()
+	found, err := l.turns(latencyTurns, subjects, func(s *subject) (used, error) {
 		r, err := s.ask(loadOrder{Do: "once"})
 		return used{rate: float64(r.Took.Nanoseconds()) / 1000}, err
 	})
@@ -154,7 +161,7 @@ func (l *lab) latency(ctx context.Context) ([]Row, error) {
 		return nil, err
 	}
 	var rows []Row
-	for i, s := range l.subjects[1:] {
+	for i, s := range subjects[1:] {
 		row := against("one connection at a time: "+s.name+", against direct", "µs", found[i+1].rates, found[0].rates)
 		if l.ours(s) {
 			row = row.bar("less", 350)

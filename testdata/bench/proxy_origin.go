@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"strings"
 	"sync"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -142,7 +143,7 @@ func (o *origin) follow(c *net.TCPConn, order byte, n int) bool {
 
 var blocks = sync.Pool{New: func() any { b := make([]byte, blockLength); return &b }}
 
-// nameServer gives the origin's address for its name, and nothing for its AAAA.
+// nameServer gives the origin's address for its names, and nothing for its AAAA.
 func (o *origin) nameServer() {
 	buf := make([]byte, 1500)
 	for {
@@ -164,7 +165,7 @@ func answer(m dnsmessage.Message) ([]byte, error) {
 	q := m.Questions[0]
 	r := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, RecursionDesired: true, RecursionAvailable: true}, Questions: m.Questions}
 	switch {
-	case q.Name.String() != originName+".":
+	case !strings.HasSuffix(q.Name.String(), originDomain+"."):
 		r.RCode = dnsmessage.RCodeNameError
 	case q.Type == dnsmessage.TypeA:
 		r.Answers = []dnsmessage.Resource{{

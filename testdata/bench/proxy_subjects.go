@@ -21,8 +21,10 @@ type subject struct {
 	name string
 	via  string // as loadOrder has it
 	pid  int    // of the proxy; 0 for direct connections
-	load *loader
-	ends []func()
+
+	fresh bool // as loadOrder has it
+	load  *loader
+	ends  []func()
 }
 
 func (s *subject) stop() {
@@ -66,6 +68,13 @@ func (l *lab) startSubjects(ctx context.Context) error {
 	return nil
 }
 
+// asking is the same way, with another name for each connection.
+func (s *subject) asking() *subject {
+	other := *s
+	other.name, other.fresh, other.ends = s.name+", another name each time", true, nil
+	return &other
+}
+
 // ready waits until a tunnel through the proxy carries bytes.
 func (s *subject) ready() error {
 	var err error
@@ -78,7 +87,7 @@ func (s *subject) ready() error {
 }
 
 func (s *subject) ask(o loadOrder) (loadReport, error) {
-	o.Via = s.via
+	o.Via, o.Fresh = s.via, s.fresh
 	return s.load.ask(o)
 }
 
@@ -88,7 +97,7 @@ func (l *lab) startAlone(ctx context.Context) (*subject, error) {
 }
 
 func (l *lab) startTinyproxy(ctx context.Context) (*subject, error) {
-	filter, err := l.write("tinyproxy.filter", "^"+strings.ReplaceAll(originName, ".", `\.`)+"$\n")
+	filter, err := l.write("tinyproxy.filter", strings.ReplaceAll(originDomain, ".", `\.`)+"$\n")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +119,7 @@ func (l *lab) startSquid(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	conf, err := l.write("squid.conf", "http_port "+squidAt+"\npid_filename none\ncache deny all\ncache_mem 0\ncache_log "+logs+"/cache.log\naccess_log stdio:"+logs+
-		"/access.log\ndns_nameservers 127.0.0.1\nshutdown_lifetime 0 seconds\npinger_enable off\nacl bench dstdomain "+originName+"\nacl tls port "+originPort+
+		"/access.log\ndns_nameservers 127.0.0.1\nshutdown_lifetime 0 seconds\npinger_enable off\nacl bench dstdomain "+originDomain+"\nacl tls port "+originPort+
 		"\nhttp_access allow CONNECT bench tls\nhttp_access deny all\n")
 	if err != nil {
 		return nil, err
@@ -128,7 +137,7 @@ func squidProgram() string {
 }
 
 func (l *lab) startSmokescreen(ctx context.Context) (*subject, error) {
-	acl, err := l.write("smokescreen.yaml", "version: v1\nservices: []\ndefault:\n  project: bench\n  action: enforce\n  allowed_domains:\n    - "+originName+"\n")
+	acl, err := l.write("smokescreen.yaml", "version: v1\nservices: []\ndefault:\n  project: bench\n  action: enforce\n  allowed_domains:\n    - \"*"+originDomain+"\"\n")
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +224,7 @@ func (l *lab) writeProfile() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("version: 1\nprofiles:\n  bench: {egress: {allow: [\"%s:%s\", \"%s:%s\"], bounds: {connections: 4096}}}\n", originName, originPort, originName, stuckPort)
+	text := fmt.Sprintf("version: 1\nprofiles:\n  bench: {egress: {allow: [\"%s:%s\", \"%s:%s\"], bounds: {connections: 4096}}}\n", originDomain, originPort, originDomain, stuckPort)
 	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
 }
 
