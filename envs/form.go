@@ -8,12 +8,16 @@ import (
 // form is a regular expression that is compiled when it is first asked: together they would cost every start of a kernel, which asks none of them,
 // a millisecond.
 type form struct {
-	text     string
-	compiled func() *regexp.Regexp
+	text string
+	once sync.Once
+	made *regexp.Regexp
 }
 
-func newForm(text string) *form {
-	return &form{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+func newForm(text string) *form { return &form{text: text} }
+
+func (f *form) compiled() *regexp.Regexp {
+	f.once.Do(func() { f.made = regexp.MustCompile(f.text) })
+	return f.made
 }
 
 func (f *form) String() string                       { return f.text }

@@ -1,59 +1,48 @@
 package envs
 
 import (
-	"bytes"
 	"fmt"
-	"html/template"
+	"html"
 	"net/url"
 	"strings"
-
-	"golang.org/x/net/html"
 )
 
 // parseHTMLPage reads the anchors of a PEP 503 page.
 func parseHTMLPage(base *url.URL, name string, data []byte) (simplePage, error) {
 	p := simplePage{Name: name}
-	z := html.NewTokenizer(bytes.NewReader(data))
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return p, nil // the end; a page that is cut off was noticed by its length
-		case html.StartTagToken, html.SelfClosingTagToken:
-			t := z.Token()
-			switch t.Data {
-			case "base":
-				if u, err := base.Parse(attribute(t, "href")); err == nil && attribute(t, "href") != "" {
-					base = u
-				}
-			case "a":
-				if f, ok := anchorFile(base, t); ok {
-					p.Files = append(p.Files, f)
-				}
-			case "meta":
-				if v := attribute(t, "content"); attribute(t, "name") == "pypi:repository-version" && !strings.HasPrefix(v, "1.") {
-					return p, fmt.Errorf("HTML page: repository version is %q, not 1.x", v)
-				}
+	for t := range tags(string(data)) { // a page that is cut off was noticed by its length
+		switch t.name {
+		case "base":
+			if u, err := base.Parse(t.attributes["href"]); err == nil && t.attributes["href"] != "" {
+				base = u
+			}
+		case "a":
+			if f, ok := anchorFile(base, t); ok {
+				p.Files = append(p.Files, f)
+			}
+		case "meta":
+			if v := t.attributes["content"]; t.attributes["name"] == "pypi:repository-version" && !strings.HasPrefix(v, "1.") {
+				return p, fmt.Errorf("HTML page: repository version is %q, not 1.x", v)
 			}
 		}
 	}
+	return p, nil
 }
 
-func anchorFile(base *url.URL, t html.Token) (simpleFile, bool) {
-	href := attribute(t, "href")
+func anchorFile(base *url.URL, t tag) (simpleFile, bool) {
+	href := t.attributes["href"]
 	if href == "" {
 		return simpleFile{}, false
 	}
 	f, ok := newSimpleFile(base, href)
-	for _, a := range t.Attr {
-		switch a.Key {
-		case "data-requires-python":
-			f.RequiresPython = a.Val
-		case "data-core-metadata", "data-dist-info-metadata":
-			f.Metadata = metadataAttribute(a.Val)
-		case "data-yanked":
-			reason := a.Val
-			f.Yanked = &reason
+	f.RequiresPython = t.attributes["data-requires-python"]
+	for _, key := range []string{"data-core-metadata", "data-dist-info-metadata"} { // the newer name first
+		if v, given := t.attributes[key]; given && f.Metadata == nil {
+			f.Metadata = metadataAttribute(v)
 		}
+	}
+	if reason, yanked := t.attributes["data-yanked"]; yanked {
+		f.Yanked = &reason
 	}
 	return f, ok
 }
@@ -65,48 +54,42 @@ func metadataAttribute(v string) *fileMetadata {
 	return &fileMetadata{fragmentHash(v)}
 }
 
-func attribute(t html.Token, key string) string {
-	for _, a := range t.Attr {
-		if a.Key == key {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-var pageForm = template.Must(template.New("simple").Parse(`<!DOCTYPE html>
-<html><head><meta name="pypi:repository-version" content="1.0"><title>Links for {{.Name}}</title></head><body>
-{{range .Files}}<a href="{{.Href}}"{{if .Requires}} data-requires-python="{{.Requires}}"{{end}}{{if .Metadata}} data-core-metadata="{{.Metadata}}" data-dist-info-metadata="{{.Metadata}}"{{end}}{{with .Yanked}} data-yanked="{{.}}"{{end}}>{{.Filename}}</a><br>
-{{end}}</body></html>
-`))
-
-type anchor struct {
-	Href, Requires, Metadata, Filename string
-	Yanked                             *string
-}
-
 // html renders the page with our own links.
 func (p simplePage) html() ([]byte, error) {
-	var out struct {
-		Name  string
-		Files []anchor
-	}
-	out.Name = p.Name
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!DOCTYPE html>
+<html><head><meta name="pypi:repository-version" content="1.0"><title>Links for %s</title></head><body>
+`, html.EscapeString(p.Name))
 	for _, f := range p.Files {
-		a := anchor{Href: f.path(), Requires: f.RequiresPython, Filename: f.Filename, Yanked: f.Yanked}
-		if h := bestHash(f.Hashes); h != "" {
-			a.Href += "#" + h
-		}
-		if f.Metadata != nil {
-			if a.Metadata = bestHash(f.Metadata.Hashes); a.Metadata == "" {
-				a.Metadata = "true"
-			}
-		}
-		out.Files = append(out.Files, a)
+		f.anchor(&b)
 	}
-	var b bytes.Buffer
-	err := pageForm.Execute(&b, out)
-	return b.Bytes(), err
+	b.WriteString("</body></html>\n")
+	return []byte(b.String()), nil
+}
+
+func (f simpleFile) anchor(b *strings.Builder) {
+	set := func(key, value string) { fmt.Fprintf(b, ` %s="%s"`, key, html.EscapeString(value)) }
+	href := f.path()
+	if h := bestHash(f.Hashes); h != "" {
+		href += "#" + h
+	}
+	b.WriteString("<a")
+	set("href", href)
+	if f.RequiresPython != "" {
+		set("data-requires-python", f.RequiresPython)
+	}
+	if f.Metadata != nil {
+		known := bestHash(f.Metadata.Hashes)
+		if known == "" {
+			known = "true"
+		}
+		set("data-core-metadata", known)
+		set("data-dist-info-metadata", known)
+	}
+	if f.Yanked != nil {
+		set("data-yanked", *f.Yanked)
+	}
+	fmt.Fprintf(b, ">%s</a><br>\n", html.EscapeString(f.Filename))
 }
 
 // bestHash: a link has room for one.

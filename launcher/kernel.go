@@ -172,7 +172,7 @@ func (k *Kernel) Restart(ctx context.Context) error {
 	k.mu.Lock()
 	k.plan = plan
 	k.mu.Unlock()
-	if err := k.live(ctx); err != nil {
+	if err := k.live(ctx, nil); err != nil {
 		k.finish(Exit{Reason: ReasonFailed, Code: statusCannotLaunch, Err: err})
 		return fmt.Errorf("the kernel could not be started again: %w", err)
 	}

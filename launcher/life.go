@@ -44,6 +44,7 @@ type birth struct {
 	stdin          io.Reader       // nil: there is nothing to read
 	stdout, stderr io.Writer
 	patient        bool
+	meanwhile      func() error // what there is time for while the sandbox is being made; its error ends it
 }
 
 // helloTime is how long a sandbox may take to be made. It takes 10 ms; a machine under heavy load has been seen to need seconds.

@@ -37,6 +37,12 @@ func bear(ctx context.Context, b birth) (*life, error) {
 	h := link.NewHandoff(conn)
 	l.link = h
 	go l.watch()
+	if b.meanwhile != nil {
+		if err := b.meanwhile(); err != nil {
+			l.end()
+			return nil, err
+		}
+	}
 	if err := l.hello(ctx, h, diagnosis, b.plan); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ const egressPort = 3128
 
 // Plan decides what Start does.
 func (s Spec) Plan() (*Plan, error) {
+	backend := ahead()
 	h, err := s.host()
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func (s Spec) Plan() (*Plan, error) {
 		p.readAuthorities()
 	}
 	p.Ports = without(portsOf(cfg), s.shut)
-	if err := p.confine(cfg); err != nil {
+	if err := p.confine(backend, cfg); err != nil {
 		return nil, err
 	}
 	p.admit()
@@ -116,8 +117,8 @@ func (s Spec) connect() (*jupyter.Connection, error) {
 }
 
 // confine asks the backend for the walls. A folder that is too broad is replaced when the spec allows that.
-func (p *Plan) confine(cfg *Config) error {
-	backend, err := backendFor(cfg)
+func (p *Plan) confine(b sandbox.Backend, cfg *Config) error {
+	backend, err := backendFor(b, cfg)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,26 @@ func (k *Kernel) undo() {
 }
 
 func (k *Kernel) begin(ctx context.Context) error {
-	p := k.plan
+	if err := k.live(ctx, func() error { return k.receive(ctx) }); err != nil {
+		return err
+	}
+	p := k.Plan()
+	if p.Connection == nil {
+		return nil // a command, not a kernel: nobody looks for it
+	}
+	if err := k.enlist(); err != nil {
+		k.Kill()
+		return err
+	}
+	go sweep(p.host.dirs)
+	go k.lint(p.Sandbox)
+	return nil
+}
+
+// receive opens what a client meets before there is a kernel. It is done while the sandbox is being made, which takes longer: nothing in there needs it yet,
+// and a client that comes first is held either way.
+func (k *Kernel) receive(ctx context.Context) error {
+	p := k.Plan()
 	if err := k.identify(); err != nil {
 		return err
 	}
@@ -76,22 +95,7 @@ func (k *Kernel) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(p.checkPorts()...); err != nil { // again: the kernel's own ports are chosen now
-		return err
-	}
-	if err := k.live(ctx); err != nil {
-		return err
-	}
-	if p.Connection == nil {
-		return nil // a command, not a kernel: nobody looks for it
-	}
-	if err := k.enlist(); err != nil {
-		k.Kill()
-		return err
-	}
-	go sweep(p.host.dirs)
-	go k.lint(p.Sandbox)
-	return nil
+	return errors.Join(p.checkPorts()...) // again: the kernel's own ports are chosen now
 }
 
 // lint warns of what the folders that are shown hold deep inside. A start does not wait for that.
@@ -154,8 +158,8 @@ func (k *Kernel) hold() (p *Plan, release func() error, err error) {
 	return nil, nil, err
 }
 
-// live starts one life by the present plan.
-func (k *Kernel) live(ctx context.Context) error {
+// live starts one life by the present plan. What meanwhile does has time until the sandbox is made; nil is nothing.
+func (k *Kernel) live(ctx context.Context, meanwhile func() error) error {
 	p, release, err := k.hold()
 	if err != nil {
 		return err
@@ -167,7 +171,7 @@ func (k *Kernel) live(ctx context.Context) error {
 	lifetime, cut := context.WithCancelCause(k.context)
 	l, err := bear(ctx, birth{
 		backend: sandbox.Default(), plan: p.Sandbox, lifetime: lifetime,
-		stdin: p.spec.Stdin, stdout: k.stdout, stderr: k.stderr, patient: p.spec.Raw,
+		stdin: p.spec.Stdin, stdout: k.stdout, stderr: k.stderr, patient: p.spec.Raw, meanwhile: meanwhile,
 	})
 	if err == nil {
 		if err = k.equip(ctx, lifetime, l, p); err != nil {

@@ -182,13 +182,13 @@ func TestBackends(t *testing.T) {
 	cfg := DefaultConfig()
 	for _, name := range []string{"", "auto", sandbox.Default().Name()} {
 		cfg.Sandbox.Backend = config.Backend(name)
-		b, err := backendFor(cfg)
+		b, err := backendFor(sandbox.Default(), cfg)
 		require.NoError(t, err)
 		assert.Equal(t, sandbox.Default().Name(), b.Name())
 	}
 	for _, name := range []string{"off", "chroot"} {
 		cfg.Sandbox.Backend = config.Backend(name)
-		_, err := backendFor(cfg)
+		_, err := backendFor(sandbox.Default(), cfg)
 		var unsupported *sandbox.UnsupportedError
 		require.ErrorAs(t, err, &unsupported, name)
 		assert.Equal(t, name, unsupported.Value)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -30,11 +31,13 @@ func (g groupName) String() string { return fmt.Sprintf("kernel-launch-%d-%s-%d"
 // unit is the name for systemd, where a dash would put the slice into another one.
 func (g groupName) unit() string { return fmt.Sprintf("kernellaunch_%d_%s_%d", g.pid, g.start, g.n) }
 
-var groupForm = regexp.MustCompile(`^(?:kernel-launch-|kernellaunch_)(\d+)[-_](\d+)[-_]\d+(?:\.slice)?$`)
+var groupForm = sync.OnceValue(func() *regexp.Regexp { // made when it is asked: most starts never do
+	return regexp.MustCompile(`^(?:kernel-launch-|kernellaunch_)(\d+)[-_](\d+)[-_]\d+(?:\.slice)?$`)
+})
 
 // abandoned reports whether a name is of a group whose maker has gone.
 func abandoned(name string) bool {
-	m := groupForm.FindStringSubmatch(name)
+	m := groupForm().FindStringSubmatch(name)
 	if m == nil {
 		return false
 	}

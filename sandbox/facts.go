@@ -58,7 +58,16 @@ func (e Entry) exists() bool { return e.Kind != "" && e.Kind != EntryMissing }
 
 // Observe looks at everything that Compile needs to know for p. It reads names and kinds, never a file's content,
 // and a path that is missing is a fact, not an error.
-func Observe(p Policy) (Facts, error) {
+func Observe(p Policy) (Facts, error) { return survey().observe(p) }
+
+// surveyed is what no policy changes, and the look that saw it.
+type surveyed struct {
+	look  look
+	facts Facts
+	err   error
+}
+
+func survey() surveyed {
 	f := Facts{Goos: runtime.GOOS, Arch: runtime.GOARCH, Landlock: landlockABI(), UID: os.Geteuid(), GID: os.Getegid(), User: "user", Group: "group", Paths: make(map[string]Entry, 192)}
 	if u, err := user.LookupId(strconv.Itoa(f.UID)); err == nil {
 		f.User = plainName(u.Username, f.User)
@@ -69,16 +78,23 @@ func Observe(p Policy) (Facts, error) {
 	}
 	f.Known = knownFolders(f.Goos, os.Getenv)
 	name, err := os.Hostname()
-	if err != nil {
-		return f, err
-	}
 	f.Hostname = plainName(name, "localhost")
 	l := newLook()
-	f.Homes = l.resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
 	f.Search = l.resolveAll(filepath.SplitList(os.Getenv("PATH")))
 	if r := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(r) {
 		f.Runtime = l.resolve(r)
 	}
+	l.system(&f)
+	return surveyed{l, f, err}
+}
+
+// observe adds what p is about. It is for one policy: what it has seen grows old.
+func (m surveyed) observe(p Policy) (Facts, error) {
+	if m.err != nil {
+		return m.facts, m.err
+	}
+	l, f := m.look, m.facts
+	f.Homes = l.resolveAll(append(f.Homes, os.Getenv("HOME"), p.RealHome))
 	l.paths(p, &f)
 	l.more(p, &f)
 	if p.Limits.bounded() {

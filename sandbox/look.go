@@ -25,11 +25,14 @@ func newLook() look {
 	}
 }
 
+func (l look) system(f *Facts) {
+	for _, path := range l.expand(systemPatterns(f.UID == 0)) {
+		f.Paths[path] = l.entry(path)
+	}
+}
+
 func (l look) paths(p Policy, f *Facts) {
 	into := f.Paths
-	for _, path := range l.expand(systemPatterns(f.UID == 0)) {
-		into[path] = l.entry(path)
-	}
 	for _, path := range policyPaths(p) {
 		if filepath.IsAbs(path) {
 			into[path] = l.entry(path)

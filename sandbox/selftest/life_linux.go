@@ -23,7 +23,7 @@ const Word = "kernel-launch:selftest"
 // goneIn is how long everything may take to end. It takes milliseconds; a machine under heavy load has been seen to need seconds.
 const goneIn = 5 * time.Second
 
-var holding = []string{sandbox.HelperTarget, probe.Word, probe.Text(do("hold"))}
+func holding() []string { return []string{sandbox.HelperTarget, probe.Word, probe.Text(do("hold"))} }
 
 // Main is the other end of a self-test when args ask for it, and then does not return: the probes, or a launcher. It comes first in main.
 func Main(ctx context.Context, args []string, b sandbox.Backend) {
@@ -48,7 +48,7 @@ func hold(ctx context.Context, b sandbox.Backend, text string) error {
 	if err != nil {
 		return err
 	}
-	p, err := b.Start(ctx, plan, sandbox.Command{Argv: holding, Stdout: os.Stdout, Stderr: os.Stderr})
+	p, err := b.Start(ctx, plan, sandbox.Command{Argv: holding(), Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func KilledSandbox(ctx context.Context, b sandbox.Backend, p sandbox.Policy, kil
 		return 0, err
 	}
 	defer r.Close()
-	process, err := b.Start(ctx, plan, sandbox.Command{Argv: holding, Stdout: w})
+	process, err := b.Start(ctx, plan, sandbox.Command{Argv: holding(), Stdout: w})
 	w.Close()
 	if err != nil {
 		return 0, err
