@@ -77,11 +77,11 @@ func ignoreGone(err error) error {
 	return err
 }
 
-func (p *process) began(cmd *exec.Cmd) {
+func (p *process) began(bwrap int) {
 	p.mu.Lock()
-	p.bwrap = cmd.Process.Pid
+	p.bwrap = bwrap
 	p.mu.Unlock()
-	go p.readInfo(cmd.Process.Pid)
+	go p.readInfo(bwrap)
 }
 
 // readInfo learns process 1 inside from bwrap. Its parent is checked after the descriptor was opened, so that the
@@ -131,8 +131,8 @@ func statField(pid, n int) (string, error) {
 }
 
 // finish runs on the thread that forked. It keeps bwrap unreaped until what belongs to it was killed by number.
-func (p *process) finish(cmd *exec.Cmd) {
-	awaitExit(cmd.Process.Pid)
+func (p *process) finish(bwrap int) {
+	awaitExit(bwrap)
 	p.Kill()
 	p.info.SetReadDeadline(time.Now().Add(goneIn))
 	<-p.told
@@ -140,7 +140,7 @@ func (p *process) finish(cmd *exec.Cmd) {
 	p.mu.Lock()
 	p.bwrap = 0
 	p.mu.Unlock()
-	err := cmd.Wait()
+	err := reap(bwrap)
 	if gone := p.awaitGone(); gone != nil {
 		err = errors.Join(err, gone)
 	}
@@ -150,6 +150,19 @@ func (p *process) finish(cmd *exec.Cmd) {
 	}
 	p.hit, p.err = hit, err
 	close(p.done)
+}
+
+// reap takes a child's status.
+func reap(pid int) error {
+	child, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	state, err := child.Wait()
+	if err == nil && !state.Success() {
+		return &exec.ExitError{ProcessState: state}
+	}
+	return err
 }
 
 // awaitExit returns when the child has ended and leaves it to be reaped.

@@ -47,6 +47,7 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 		return a.print(planJSON(plan), func(w io.Writer) { lines(w, plan.Sentences()) })
 	}
 	a.announce(plan)
+	<-r.caught
 	k, err := launcher.Start(ctx, plan)
 	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
@@ -94,6 +95,7 @@ func (a *app) notes(exit launcher.Exit) {
 // relay passes the signals of this process on to the kernel, each once.
 type relay struct {
 	kernel atomic.Pointer[launcher.Kernel]
+	caught chan struct{} // closed when all of them are
 	pass   func(context.Context, *launcher.Kernel, syscall.Signal)
 	breaks func(os.Signal) bool // whether a signal breaks off a start
 }
@@ -103,11 +105,14 @@ type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string { return "ended by " + e.signal.String() }
 
-// begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself.
+// begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself. Go asks a thread of its
+// own for each, and others need not wait for that: who starts something waits for caught first.
 func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc, more ...os.Signal) (stop func()) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, append(more, forwarded...)...)
+	r.caught = make(chan struct{})
 	go func() {
+		signal.Notify(signals, append(more, forwarded...)...)
+		close(r.caught)
 		for s := range signals {
 			if k := r.kernel.Load(); k != nil {
 				r.pass(ctx, k, s.(syscall.Signal))
@@ -116,7 +121,7 @@ func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc, more .
 			}
 		}
 	}()
-	return func() { signal.Stop(signals); close(signals) }
+	return func() { <-r.caught; signal.Stop(signals); close(signals) }
 }
 
 // ends leaves SIGINT out: an interrupt of a kernel that does not run yet is none.

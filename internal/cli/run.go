@@ -51,6 +51,7 @@ func (a *app) runIn(cmd *cobra.Command, policy policyFlags, argv []string) error
 	r := relay{pass: c.pass, breaks: func(s os.Signal) bool { return s == os.Interrupt || ends(s) }}
 	stop := r.begin(ctx, abort, jobControl...)
 	defer stop()
+	<-r.caught
 	k, err := a.begin(ctx, spec)
 	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}

@@ -14,26 +14,28 @@ import (
 // signals are those that pid 1 acts on.
 type signals struct{ children, interrupts chan os.Signal }
 
-// prepare takes every signal: an unprepared Go process that is pid 1 dies of most that are sent from inside, and one that is ignored would stay ignored
-// in the program. The channel of the ended children holds nothing else: a flood of other signals must not displace the news.
+// prepare makes this process deaf to every signal but those two: an unprepared Go process that is pid 1 dies of most that are sent from inside. One whose
+// disposition is the default the kernel keeps from a pid 1, unless it is a fault that is real, and it is the default in the program as well; one that is
+// ignored would stay ignored there. To ask Go for all of them would take longer than anything else here: it asks them of a thread, one by one. The channel of
+// the ended children holds nothing else: a flood of other signals must not displace the news.
 func prepare() (signals, error) {
 	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
-	signal.Notify(make(chan os.Signal, 1))
 	signal.Notify(s.children, syscall.SIGCHLD)
 	signal.Notify(s.interrupts, syscall.SIGINT)
-	for _, n := range faults {
-		if err := setDefault(n); err != nil {
-			return s, fmt.Errorf("prepare for %v: %w", n, err)
+	for n := syscall.Signal(1); n <= lastSignal; n++ {
+		switch n {
+		case syscall.SIGCHLD, syscall.SIGINT, syscall.SIGKILL, syscall.SIGSTOP:
+		case syscall.SIGURG: // Go's own, by which it asks a thread to pause
+		default:
+			if err := setDefault(n); err != nil {
+				return s, fmt.Errorf("prepare for %v: %w", n, err)
+			}
 		}
 	}
 	return s, nil
 }
 
-// faults are what Go takes for a fault of its own and dies of, even handled ones, when they come by sigqueue. The kernel keeps a signal whose disposition
-// is the default from a pid 1 when it is sent from inside, and still delivers a fault that is real.
-var faults = []syscall.Signal{
-	syscall.SIGILL, syscall.SIGTRAP, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV, syscall.SIGSTKFLT, syscall.SIGSYS,
-}
+const lastSignal = 64
 
 func setDefault(n syscall.Signal) error {
 	var action [4]uint64 // the kernel's struct sigaction: SIG_DFL, no flags, an empty mask
