@@ -3,23 +3,46 @@ package inner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kernel-launch/kernel-launch/internal/link"
 )
 
+// listen opens a port by plain calls: it stands between a launcher and the program, and what the net package would do besides costs more than they do.
 func (in *inside) listen(m link.Message) {
-	var c net.ListenConfig
-	c.SetMultipathTCP(false) // the launcher takes plain TCP only: nothing else can be spliced
-	l, err := c.Listen(in.ctx, "tcp4", (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: m.Port}).String())
+	fd, err := listenOn(m.Port)
 	if err != nil {
 		in.conn.Send(link.Message{Kind: link.Listening, ID: m.ID, Text: text(err)})
 		return
 	}
-	defer l.Close() // the launcher's copy goes on listening
-	in.hand(link.Message{Kind: link.Listening, ID: m.ID}, l.(*net.TCPListener))
+	defer unix.Close(fd) // the launcher's copy goes on listening
+	if err := in.conn.Send(link.Message{Kind: link.Listening, ID: m.ID}, fd); err != nil {
+		exit(exitFailed) // the launcher cannot be answered: it is gone
+	}
+}
+
+// listenOn is a plain TCP listener: the launcher takes no other. As many may wait for it as the system lets.
+func listenOn(port int) (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, fmt.Errorf("socket: %w", err)
+	}
+	if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err == nil {
+		err = unix.Listen(fd, 1<<16-1)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("listen on 127.0.0.1:%d: %w", port, err)
+	}
+	return fd, nil
 }
 
 // dial connects to a port of the program and holds on until it listens there: a client may come long before the kernel is ready.
@@ -49,7 +72,7 @@ func (in *inside) cancel(id uint32) {
 	}
 }
 
-// eager is how long a dial asks every 5 ms. A kernel is up within that time; one that is not costs 20 questions a second.
+// eager is how long a dial asks every 2 ms. A kernel is up within that time; one that is not costs 20 questions a second.
 const eager = 10 * time.Second
 
 // connect dials from 127.0.0.2: from 127.0.0.1 an ephemeral port can be given its own number and connect to itself.
@@ -62,7 +85,7 @@ func connect(ctx context.Context, port int) (net.Conn, error) {
 		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) {
 			return c, err
 		}
-		wait := 5 * time.Millisecond
+		wait := 2 * time.Millisecond
 		if time.Since(begin) > eager {
 			wait = 50 * time.Millisecond
 		}
