@@ -13,7 +13,31 @@ func normalName(name string) string {
 	if plainName(name) {
 		return name
 	}
-	return strings.ToLower(separators.ReplaceAllString(name, "-"))
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case !isSeparator(c):
+			b.WriteByte(c)
+		case i == 0 || !isSeparator(name[i-1]):
+			b.WriteByte('-')
+		}
+	}
+	return strings.ToLower(b.String())
+}
+
+func isSeparator(c byte) bool { return c == '-' || c == '_' || c == '.' }
+
+// isDistName is what distName says, for thousands of names.
+func isDistName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case isLetter(c) || '0' <= c && c <= '9':
+		case isSeparator(c) && 0 < i && i < len(name)-1:
+		default:
+			return c >= 0x80 && distName.MatchString(name) // two signs there are letters in small or large
+		}
+	}
+	return name != ""
 }
 
 // plainName spares the expression for the names that most distributions have.

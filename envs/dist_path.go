@@ -2,6 +2,7 @@ package envs
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"sort"
 	"sync"
@@ -12,7 +13,7 @@ const readers = 4
 
 // readPath returns what can be imported by way of sites and the folders that their .pth files add, the first of a name wins.
 func readPath(sites []folder, in Interpreter) ([]Package, []Hook, error) {
-	w := pathWalk{seen: map[string]bool{}}
+	w := newPathWalk()
 	for _, site := range sites {
 		l, fresh := w.take(site)
 		if !fresh {
@@ -33,6 +34,11 @@ type pathWalk struct {
 	found []described
 	hooks []Hook
 	errs  []error
+	names map[string][]fs.DirEntry // what stands in a path entry, by its path
+}
+
+func newPathWalk() pathWalk {
+	return pathWalk{seen: map[string]bool{}, names: map[string][]fs.DirEntry{}}
 }
 
 // take lists a path entry the first time that it is met.
@@ -47,6 +53,7 @@ func (w *pathWalk) take(f folder) (l listing, fresh bool) {
 		w.errs = append(w.errs, err)
 	}
 	w.found = append(w.found, l.described...)
+	w.names[f.path] = l.entries
 	return l, true
 }
 

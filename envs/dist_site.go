@@ -18,6 +18,9 @@ type described struct {
 
 func (d described) path() string { return filepath.Join(d.folder.path, d.file) }
 
+// in is a name in a folder whose path is clean already.
+func in(name string) string { return string(filepath.Separator) + name }
+
 func (d described) isDistInfo() bool { return hasSuffixFold(d.file, ".dist-info") }
 
 // isDescription takes no "~" names: pip renames what it is about to remove to such a name, and a killed pip leaves it.
@@ -39,18 +42,19 @@ func (d described) readFrom(head map[string]string, err error) Package {
 		file = filepath.Base(d.folder.path)
 	}
 	stem, stemVersion := stemName(file)
+	named := isDistName(head["name"])
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Broken = "it has no metadata"
 	case err != nil:
 		p.Broken = "its metadata cannot be read: " + value(err.Error())
-	case !distName.MatchString(head["name"]):
+	case !named:
 		p.Broken = "its metadata names no distribution"
 	case head["version"] == "":
 		p.Broken = "its metadata has no version"
 	}
 	p.Name, p.Version = normalName(head["name"]), head["version"]
-	if !distName.MatchString(head["name"]) {
+	if !named {
 		p.Name = normalName(value(stem))
 	}
 	if p.Version == "" {
@@ -78,11 +82,11 @@ func (d described) metadataFiles() []string {
 	case d.file == "" && !d.isDir:
 		return nil
 	case d.file == "":
-		return []string{filepath.Join(p, "EGG-INFO", "PKG-INFO")}
+		return []string{p + in("EGG-INFO") + in("PKG-INFO")}
 	case d.isDistInfo():
-		return []string{filepath.Join(p, "METADATA")}
+		return []string{p + in("METADATA")}
 	case d.isDir:
-		return []string{filepath.Join(p, "PKG-INFO")}
+		return []string{p + in("PKG-INFO")}
 	}
 	return []string{p}
 }
@@ -105,6 +109,7 @@ func zipHeader(path string) (map[string]string, error) {
 // listing is what one path entry holds: one look at the folder answers all questions.
 type listing struct {
 	folder    folder
+	entries   []fs.DirEntry
 	described []described
 	pth       []string
 	start     []string
@@ -127,6 +132,7 @@ func list(f folder) (listing, error) {
 	for _, e := range entries {
 		l.add(e)
 	}
+	l.entries = entries
 	return l, missingIsNone(err)
 }
 

@@ -30,6 +30,9 @@ func parseRecord(text string) []recordLine {
 }
 
 func appendRecord(lines []recordLine, text string) []recordLine {
+	if strings.IndexByte(text, '"') < 0 && strings.IndexByte(text, '\\') < 0 && strings.IndexByte(text, '\r') < 0 {
+		return appendPlain(lines, text)
+	}
 	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
@@ -46,6 +49,30 @@ func appendRecord(lines []recordLine, text string) []recordLine {
 		r.path, r.hash, _ = strings.Cut(line, ",")
 		r.hash, r.size, _ = strings.Cut(r.hash, ",")
 		r.path = slashed(r.path)
+		lines = append(lines, r)
+	}
+	return lines
+}
+
+// appendPlain is for a text without what needs a second look, as nearly all are.
+func appendPlain(lines []recordLine, text string) []recordLine {
+	for text != "" {
+		line := text
+		if end := strings.IndexByte(text, '\n'); end >= 0 {
+			line, text = text[:end], text[end+1:]
+		} else {
+			text = ""
+		}
+		if line == "" {
+			continue
+		}
+		r := recordLine{text: line, path: line}
+		if at := strings.IndexByte(line, ','); at >= 0 {
+			r.path, r.hash = line[:at], line[at+1:]
+		}
+		if at := strings.IndexByte(r.hash, ','); at >= 0 {
+			r.hash, r.size = r.hash[:at], r.hash[at+1:]
+		}
 		lines = append(lines, r)
 	}
 	return lines
@@ -97,7 +124,7 @@ func (r recordLine) ofWheel() bool {
 	if strings.HasPrefix(r.path, "../") || strings.HasPrefix(r.path, "/") || isBytecode(r.path) {
 		return false
 	}
-	first, base, deeper := strings.Cut(r.path, "/")
+	first, base, deeper := firstOf(r.path)
 	return !deeper || !installerMade(base) || !strings.HasSuffix(first, ".dist-info")
 }
 

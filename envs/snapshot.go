@@ -71,13 +71,13 @@ func (v view) snapshot() (restart.Snapshot, error) {
 		s.Packages = append(s.Packages, v.packageOf(facts[i]))
 	}
 	s.Hooks = v.hooks(append(w.hooks, stdlibHooks(sites, v.e.Interpreter)...), facts)
-	s.Orphans = v.orphans(sites, facts)
+	s.Orphans = v.orphans(sites, facts, w.names)
 	return s, errors.Join(w.errs...)
 }
 
 // walkPath lists the path entries in the order in which Python searches them: each site folder is followed by what its .pth files add.
 func walkPath(sites []folder, in Interpreter) (w pathWalk, path []string) {
-	w.seen = map[string]bool{}
+	w = newPathWalk()
 	take := func(f folder) (listing, bool) {
 		l, fresh := w.take(f)
 		if _, err := os.Stat(f.path); fresh && err == nil { // Python leaves out what is not there at its start

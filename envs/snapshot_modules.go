@@ -2,6 +2,7 @@ package envs
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,7 +77,7 @@ type top struct {
 // topsOf lists them once each. Files of one folder mostly stand side by side, so the last ones are looked at first.
 func topsOf(files []string) (tops []top) {
 	for _, f := range files {
-		name, rest, deeper := strings.Cut(f, "/")
+		name, rest, deeper := firstOf(f)
 		i := len(tops) - 1
 		for i >= 0 && tops[i].name != name {
 			i--
@@ -132,7 +133,7 @@ func collectFolder(folder string, files, suffixes []string, modules, namespaces 
 }
 
 // orphans are the top modules in the environment's own folders that no distribution there has: what a half install or a hand left.
-func (v view) orphans(sites []folder, facts []distFacts) []string {
+func (v view) orphans(sites []folder, facts []distFacts, names map[string][]fs.DirEntry) []string {
 	list := []string{}
 	for _, site := range sites {
 		if site.owner != OwnerEnv {
@@ -148,17 +149,13 @@ func (v view) orphans(sites []folder, facts []distFacts) []string {
 				owned[first] = true
 			}
 		}
-		list = append(list, v.unowned(site.path, owned)...)
+		list = append(list, v.unowned(site.path, names[site.path], owned)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-func (v view) unowned(dir string, owned map[string]bool) (list []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+func (v view) unowned(dir string, entries []fs.DirEntry, owned map[string]bool) (list []string) {
 	for _, entry := range entries {
 		name := entry.Name()
 		if entry.IsDir() {

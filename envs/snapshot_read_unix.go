@@ -23,7 +23,11 @@ func slurp(path string, most int, enough func([]byte) bool, buf []byte) ([]byte,
 		if len(data) == cap(data) {
 			data = append(make([]byte, 0, 8*cap(data)+slurpFirst), data...)
 		}
-		n, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
+		room := data[len(data):cap(data)]
+		if enough != nil {
+			room = room[:min(len(room), slurpPart)]
+		}
+		n, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, room) })
 		if err != nil {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
@@ -35,7 +39,10 @@ func slurp(path string, most int, enough func([]byte) bool, buf []byte) ([]byte,
 	return nil, &fs.PathError{Op: "read", Path: path, Err: unix.EFBIG}
 }
 
-const slurpFirst = 32 << 10
+const (
+	slurpFirst = 32 << 10
+	slurpPart  = 4 << 10 // of what may be enough
+)
 
 func ignoringEINTR(call func() (int, error)) (int, error) {
 	for {

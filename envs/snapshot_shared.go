@@ -9,7 +9,8 @@ import (
 // dropShared takes out of the distributions' own files those that several have with the same content: the __init__.py of an old-fashioned namespace,
 // say. Each has it, none has it alone, and nobody's copy differs from another's.
 func dropShared(facts []distFacts) {
-	users := map[string][]int{} // by folder and first part of a module's name
+	type place struct{ folder, top string } // the first part of a module's name
+	users := map[place][]int{}
 	for i, f := range facts {
 		if f.Owner != OwnerEnv {
 			continue
@@ -17,14 +18,14 @@ func dropShared(facts []distFacts) {
 		for j, m := range f.modules {
 			top := firstPart(m)
 			if j == 0 || top != firstPart(f.modules[j-1]) {
-				users[f.Folder+"\x00"+top] = append(users[f.Folder+"\x00"+top], i)
+				at := place{f.Folder, top}
+				users[at] = append(users[at], i)
 			}
 		}
 	}
-	for key, list := range users {
+	for at, list := range users {
 		if len(list) > 1 {
-			_, top, _ := strings.Cut(key, "\x00")
-			dropSharedOf(facts, list, top)
+			dropSharedOf(facts, list, at.top)
 		}
 	}
 }
