@@ -80,7 +80,8 @@ func ordinary(t testing.TB, s Spec) Spec {
 
 func try(t testing.TB, s Spec) (*Kernel, error) {
 	t.Helper()
-	return Launch(within(t, time.Minute), ordinary(t, s))
+	s = ordinary(t, s) // which may have to make the environment first
+	return Launch(within(t, time.Minute), s)
 }
 
 // dial is a client of a kernel that has answered.
