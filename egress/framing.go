@@ -78,7 +78,7 @@ func (h *head) checkCoding() error {
 		return malformed("more than one Transfer-Encoding")
 	case h.minor == 0:
 		return malformed("Transfer-Encoding in HTTP/1.0")
-	case !strings.EqualFold(codings[0], "chunked"):
+	case !sameASCII(codings[0], "chunked"):
 		return &fault{501, CodeUnsupported, "a Transfer-Encoding other than chunked"}
 	}
 	h.chunked = true
@@ -90,7 +90,7 @@ func (h *head) checkExpect() error {
 	if len(expects) == 0 || h.minor == 0 {
 		return nil
 	}
-	if len(expects) > 1 || !strings.EqualFold(expects[0], "100-continue") {
+	if len(expects) > 1 || !sameASCII(expects[0], "100-continue") {
 		return &fault{417, CodeExpectation, "an expectation other than 100-continue"}
 	}
 	h.expect = h.hasBody()

@@ -65,6 +65,7 @@ func TestFurtherRequests(t *testing.T) {
 		{ID: "nul in a field", Want: "BAD", Raw: []byte(plain("http://allowed.test/x", "X: 1\x002\r\n"))},
 		{ID: "unknown method", Want: "FWD", Raw: []byte("FOO http://allowed.test/x HTTP/1.1\r\nHost: allowed.test\r\n\r\n")},
 		{ID: "obscured chunked", Want: "501", Raw: []byte(post("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"))},
+		{ID: "chunked with a Kelvin sign", Want: "501", Raw: []byte(post("Transfer-Encoding: chun\u212aed\r\n", "0\r\n\r\n"))},
 		{ID: "gzip, chunked", Want: "501", Raw: []byte(post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"))},
 		{ID: "length plus", Want: "BAD", Raw: []byte(post("Content-Length: +5\r\n", "HELLO"))},
 		{ID: "underscore length", Want: "FWD", Raw: []byte(post("Content_Length: 5\r\n", "HELLO"))},

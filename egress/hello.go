@@ -45,7 +45,7 @@ func inspect(ctx context.Context, t Target, first []byte, client io.Reader) ([]b
 }
 
 func sameName(name string, t Target) bool {
-	return strings.EqualFold(strings.TrimSuffix(name, "."), t.Name)
+	return sameASCII(strings.TrimSuffix(name, "."), t.Name)
 }
 
 // helloConn lets crypto/tls read a ClientHello: what it reads is kept, and

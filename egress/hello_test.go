@@ -125,3 +125,11 @@ func TestTheHostMaySpeakFirstAndWhatIsNotTLSPasses(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, said, all)
 }
+
+// Letters that fold into ASCII make another name.
+func TestANameOfTLSIsASCII(t *testing.T) {
+	target := Target{Name: "kiosk.allowed.test", Port: 443}
+	require.True(t, sameName("KIOSK.allowed.test", target))
+	assert.False(t, sameName("\u212aiosk.allowed.test", target))
+	assert.False(t, sameName("kio\u017fk.allowed.test", target))
+}

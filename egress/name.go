@@ -86,6 +86,10 @@ func isASCII(s string) bool {
 	return true
 }
 
+// sameASCII compares without case, and without the letters beyond ASCII that
+// fold into it, such as the Kelvin sign: nobody else takes them for the same.
+func sameASCII(a, b string) bool { return isASCII(a) && strings.EqualFold(a, b) }
+
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
