@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,14 +50,20 @@ var phases = []struct {
 	{"while refused", []step{{place: "denied", say: strings.ReplaceAll(toConnect, "HOST", "HOST.denied")}}},
 	{"while resolving", []step{{place: "lookup", say: toConnect}, {place: "lookup", say: toGet}, {place: "lookup", say: toUpgrade}, {place: "lookup", say: toConnect, shut: true}}},
 	{"while dialling", []step{
-		{place: "dial", say: toConnect}, {place: "dial", say: toConnect + "early"}, {place: "dial", say: toConnect + "early", shut: true},
-		{place: "dial", say: toGet}, {place: "dial", say: toGet + toGet}, {place: "dial", say: toPost}, {place: "dial", say: toUpgrade},
+		{place: "dial", say: toConnect},
+		{place: "dial", say: toConnect + "early"},
+		{place: "dial", say: toConnect + "early", shut: true},
+		{place: "dial", say: toGet},
+		{place: "dial", say: toGet + toGet},
+		{place: "dial", say: toPost},
+		{place: "dial", say: toUpgrade},
 	}},
 	{"after the 200", []step{{say: toConnect, answer: true}, {say: toConnect, answer: true, then: "\x16\x03\x01\x02\x00\x01"}}},
 	{"in the tunnel", []step{{place: "tunnel", say: toConnect, answer: true, then: inTunnel}, {place: "tunnel", say: toConnect + inTunnel, answer: true}}},
 	{"in the tunnel, by the host", []step{{place: "reset", say: toConnect, answer: true, then: inTunnel, host: true}}},
 	{"half-closed", []step{
-		{place: "end", say: toConnect, answer: true, then: inTunnel, shut: true}, {place: "half", say: toConnect, answer: true, then: inTunnel},
+		{place: "end", say: toConnect, answer: true, then: inTunnel, shut: true},
+		{place: "half", say: toConnect, answer: true, then: inTunnel},
 		{place: "stay", say: toConnect, answer: true, then: inTunnel, shut: true},
 	}},
 	{"in the request", []step{{place: "body", say: toPost}, {place: "body", say: toChunk}}},
@@ -165,15 +172,25 @@ func (b *breaking) held(t *testing.T) [3]int {
 	return [3]int{runtime.NumGoroutine(), openFiles(t), b.proxy.open + len(b.proxy.clients)}
 }
 
-// Ten thousand connections broken off in each phase leave nothing behind, and
-// each that asked for something is reported once.
+// brokenEach is how many connections each phase breaks off: so many that one
+// in a thousand that kept something would show, in some seconds. The variable
+// asks for more.
+func brokenEach(t *testing.T) int64 {
+	text := os.Getenv("KERNEL_LAUNCH_TEST_CONNECTIONS")
+	if text == "" {
+		return 2_500
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	require.NoError(t, err)
+	return n
+}
+
+// Connections that are broken off leave nothing behind, whatever they had come
+// to, and each that asked for something is reported once.
 func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	audit := &Audit{Path: filepath.Join(t.TempDir(), "log")}
 	b := newBreaking(t, audit.Record)
-	each := int64(10_000)
-	if os.Geteuid() != 0 { // whose run comes on top of root's, and what is held does not depend on it
-		each = 1_000
-	}
+	each := brokenEach(t)
 	require.NoError(t, b.round(phases[len(phases)-1].steps, 3)) // everything has begun by then
 	before := b.held(t)
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -188,11 +205,11 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	require.NoError(t, audit.Close())
 	before[1]-- // the log
 	after := b.held(t)
-	for end := time.Now().Add(breakTime); after != before && time.Now().Before(end); after = b.held(t) {
+	more := func() bool { return after[0] > before[0] || after[1] > before[1] || after[2] > 0 }
+	for end := time.Now().Add(breakTime); more() && time.Now().Before(end); after = b.held(t) {
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Logf("goroutines, descriptors, connections: %v before, %v after", before, after)
-	assert.Equal(t, before, after)
+	assert.False(t, more(), "goroutines, descriptors, connections: %v before, %v after", before, after)
 	logged := 0
 	require.NoError(t, (&LogReader{Path: audit.Path}).Read(func(e Entry) { logged += max(1, e.Repeated) }))
 	assert.Equal(t, int(b.events.Load()), logged)

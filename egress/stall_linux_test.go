@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // stallTime is after how long without a byte taken a sender counts as made to
@@ -166,4 +167,31 @@ func TestAStalledReaderHoldsUpItsSender(t *testing.T) {
 	a.requireGrowth(3e6)
 	close(s.resume)
 	wg.Wait()
+}
+
+// A reset behind bytes that nobody takes is noticed long before the idle time.
+func TestAResetBehindBytesThatNobodyTakesIsNoticed(t *testing.T) {
+	defer func(d time.Duration) { quietLook = d }(quietLook)
+	quietLook = 50 * time.Millisecond
+	for name, head := range map[string]string{
+		"tunnel": connectAllowed,
+		"upload": fmt.Sprintf("POST http://allowed.test/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", standstillSize),
+	} {
+		t.Run(name, func(t *testing.T) {
+			over, reported := make(chan struct{}), make(chan Event, 1)
+			w := newWorld(t, withOrigin(listen(t, func(*net.TCPConn) { <-over })), func(w *world) {
+				w.proxy.Event = func(e Event) { reported <- e }
+			})
+			c := w.call(head)
+			if head == connectAllowed {
+				c.opened()
+			}
+			_, stalled, err := send(c, zeros{}, standstillSize)
+			require.True(t, stalled, "%v", err)
+			reset(c)
+			e := <-reported
+			close(over)
+			assert.Equal(t, EndClient, e.End)
+		})
+	}
 }
