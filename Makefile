@@ -75,7 +75,7 @@ system-test:
 		[ -x /usr/bin/gdb ] || need+=(gdb); \
 		[ -x /usr/bin/node ] || need+=(nodejs); \
 		compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || need+=(postgresql); \
-		command -v chromium >/dev/null || need+=(chromium); \
+		command -v chromium chromium-browser google-chrome >/dev/null || need+=(chromium); \
 		command -v setpriv >/dev/null || need+=(util-linux);)
 
 # Proxies to measure against. They are started by the bench, and nothing of them by the system: both variables keep a package from starting its service.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kernel-launch/kernel-launch/internal/link"
 	"github.com/kernel-launch/kernel-launch/internal/plain"
 )
 
@@ -20,7 +21,7 @@ func (k *Kernel) watch(lifetime context.Context, r *rules) {
 func (k *Kernel) follow(lifetime context.Context) {
 	k.busy.Lock()
 	defer k.busy.Unlock()
-	link, life, ok := k.ports.here.attached(lifetime.Done())
+	l, life, ok := k.ports.here.attached(lifetime.Done())
 	if !ok || life != lifetime || k.over() { // what a restart puts in its place is planned by the edit
 		return
 	}
@@ -30,18 +31,22 @@ func (k *Kernel) follow(lifetime context.Context) {
 		return
 	}
 	k.tellClips(plan, cfg)
-	fresh := k.change(plan, portsOf(cfg))
+	k.ports.more(lifetime, l, k.change(plan, portsOf(cfg)))
+	k.adopt(plan)
+}
+
+// more opens ports beside those that are open. One that cannot be had keeps the others from nothing.
+func (p *ports) more(lifetime context.Context, l link.Link, fresh []Port) {
 	ctx, cancel := context.WithTimeout(lifetime, controlWork)
 	defer cancel()
 	for _, port := range fresh {
-		switch fault := k.ports.add(ctx, lifetime, link, port); {
+		switch fault := p.add(ctx, lifetime, l, port); {
 		case fault == nil:
-			k.ports.say("%s %s is open now: the configuration has changed", port.Way, port)
+			p.say("%s %s is open now: the configuration has changed", port.Way, port)
 		case lifetime.Err() == nil:
-			k.ports.lack(port, fault)
+			p.lack(port, fault)
 		}
 	}
-	k.adopt(plan)
 }
 
 // change makes plan one with the openings of asked, besides those that were closed by hand. It closes what is gone, and returns what is to be opened.

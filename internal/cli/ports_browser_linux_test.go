@@ -21,8 +21,13 @@ import (
 // browse opens a page in a browser of its own, on the host and without walls. What comes back closes it.
 func browse(t *testing.T, url string) (*witness.Output, func()) {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	require.NoError(t, err, "run make system-test")
+	var path string
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+		}
+	}
+	require.NotEmpty(t, path, "run make system-test")
 	home, err := os.MkdirTemp(base, "browser-") // not the test's own: processes of the browser still write while they end
 	require.NoError(t, err)
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
