@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// bufferSize: 64 KiB carries bulk at the speed of larger ones.
-const bufferSize = 64 << 10
+// bufferSize: half of it takes a tenth more processor time, and twice of it
+// saves little.
+const bufferSize = 128 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 

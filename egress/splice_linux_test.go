@@ -3,12 +3,14 @@ package egress
 import (
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // More tunnels at once than there are pipes carry everything, and no pipe is
@@ -72,6 +74,22 @@ func TestWithoutPipesBytesAreCopied(t *testing.T) {
 	n, err := io.Copy(io.Discard, w.call(connectAllowed).opened().r)
 	require.NoError(t, err)
 	assert.Equal(t, int64(size), n)
+}
+
+// An ordinary user gets small pipes once he has many; these are no use. Root is
+// not limited.
+func TestASmallPipeIsNotUsed(t *testing.T) {
+	for range 128 {
+		p := newPipe()
+		if p == nil {
+			require.NotZero(t, os.Geteuid(), "root has no limit")
+			return
+		}
+		t.Cleanup(func() { unix.Close(p.r); unix.Close(p.w) })
+		size, err := unix.FcntlInt(uintptr(p.r), unix.F_GETPIPE_SZ, 0)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, size, pipeLeast)
+	}
 }
 
 type zeros struct{}
