@@ -106,7 +106,7 @@ func (l *lab) bulk(s *subject, do string, streams int) (used, error) {
 func (l *lab) copied(ctx context.Context) ([]Row, error) {
 	progress("measuring: copied")
 	at := filepath.Join(l.Root, "proxy")
-	s, err := l.startProxy(ctx, "kernel-launch, unix socket, copied", at, nil, "/proc/self/exe", roleAlone, at, filepath.Join(l.Root, "audit.jsonl"))
+	s, err := l.startProxy(ctx, "kernel-launch, unix socket, copied", at, "/proc/self/exe", roleAlone, at, filepath.Join(l.Root, "audit.jsonl"))
 	if err != nil {
 		return nil, err
 	}

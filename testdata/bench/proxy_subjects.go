@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -35,10 +31,10 @@ func (s *subject) stop() {
 
 // Places of the proxies in the lab.
 const (
-	aloneAt      = "127.0.0.1:3101"
-	tinyproxyAt  = "127.0.0.1:3102"
-	squidAt      = "127.0.0.1:3103"
-	smokescreenA = "127.0.0.1:3104"
+	aloneAt       = "127.0.0.1:3101"
+	tinyproxyAt   = "127.0.0.1:3102"
+	squidAt       = "127.0.0.1:3103"
+	smokescreenAt = "127.0.0.1:3104"
 )
 
 // startSubjects starts the client, the proxies, and the client in a sandbox. All stay up for the whole run, and idle while another one is measured.
@@ -83,7 +79,8 @@ func (s *subject) ready() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s does not answer: %w", s.name, err)
+	said, _ := os.ReadFile(s.said)
+	return fmt.Errorf("%s does not answer: %w: %s", s.name, err, said[max(len(said)-500, 0):])
 }
 
 func (s *subject) ask(o loadOrder) (loadReport, error) {
@@ -93,78 +90,19 @@ func (s *subject) ask(o loadOrder) (loadReport, error) {
 
 // startAlone is egress.Proxy in a process of its own, as a program would use the library. On a path it cannot splice.
 func (l *lab) startAlone(ctx context.Context) (*subject, error) {
-	return l.startProxy(ctx, "kernel-launch", aloneAt, nil, "/proc/self/exe", roleAlone, aloneAt, filepath.Join(l.Root, "audit.jsonl"))
-}
-
-func (l *lab) startTinyproxy(ctx context.Context) (*subject, error) {
-	filter, err := l.write("tinyproxy.filter", strings.ReplaceAll(originDomain, ".", `\.`)+"$\n")
-	if err != nil {
-		return nil, err
-	}
-	conf, err := l.write("tinyproxy.conf", "Port 3102\nListen 127.0.0.1\nMaxClients 4000\nTimeout 600\nConnectPort "+originPort+
-		"\nFilter \""+filter+"\"\nFilterDefaultDeny Yes\nFilterType ere\nLogLevel Connect\nLogFile \""+filepath.Join(l.Root, "tinyproxy.log")+"\"\n")
-	if err != nil {
-		return nil, err
-	}
-	name := "tinyproxy " + strings.TrimPrefix(output("tinyproxy", "-v"), "tinyproxy ")
-	return l.startProxy(ctx, name, tinyproxyAt, nil, "tinyproxy", "-d", "-c", conf)
-}
-
-func (l *lab) startSquid(ctx context.Context) (*subject, error) {
-	logs := filepath.Join(l.Root, "squid")
-	if err := os.Mkdir(logs, 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(logs, 0o777); err != nil {
-		return nil, err
-	}
-	conf, err := l.write("squid.conf", "http_port "+squidAt+"\npid_filename none\ncache deny all\ncache_mem 0\ncache_log "+logs+"/cache.log\naccess_log stdio:"+logs+
-		"/access.log\ndns_nameservers 127.0.0.1\nshutdown_lifetime 0 seconds\npinger_enable off\nacl bench dstdomain "+originDomain+"\nacl tls port "+originPort+
-		"\nhttp_access allow CONNECT bench tls\nhttp_access deny all\n")
-	if err != nil {
-		return nil, err
-	}
-	first, _, _ := strings.Cut(output(squidProgram(), "-v"), "\n")
-	name := "squid " + strings.TrimPrefix(first, "Squid Cache: Version ")
-	return l.startProxy(ctx, name, squidAt, nil, squidProgram(), "-N", "-f", conf)
-}
-
-func squidProgram() string {
-	if path, err := exec.LookPath("squid"); err == nil {
-		return path
-	}
-	return "/usr/sbin/squid" // not in every user's PATH
-}
-
-func (l *lab) startSmokescreen(ctx context.Context) (*subject, error) {
-	acl, err := l.write("smokescreen.yaml", "version: v1\nservices: []\ndefault:\n  project: bench\n  action: enforce\n  allowed_domains:\n    - \"*"+originDomain+"\"\n")
-	if err != nil {
-		return nil, err
-	}
-	conf, err := l.write("smokescreen.conf", "allow_missing_role: true\n") // a role comes with a client's certificate
-	if err != nil {
-		return nil, err
-	}
-	program := filepath.Join(l.Tools, "smokescreen")
-	name := "smokescreen " + strings.TrimPrefix(output(program, "--version"), "smokescreen version ")
-	return l.startProxy(ctx, name, smokescreenA, nil, program, "--config-file", conf, "--listen-ip", "127.0.0.1", "--listen-port", "3104", "--egress-acl-file", acl, "--resolver-address", "127.0.0.1:53")
-}
-
-func (l *lab) write(name, text string) (string, error) {
-	path := filepath.Join(l.Root, name)
-	return path, os.WriteFile(path, []byte(text), 0o644)
+	return l.startProxy(ctx, "kernel-launch", aloneAt, "/proc/self/exe", roleAlone, aloneAt, filepath.Join(l.Root, "audit.jsonl"))
 }
 
 // startProxy starts a program; what it writes goes to a file, as a log would.
-func (l *lab) startProxy(ctx context.Context, name, via string, environ []string, argv ...string) (*subject, error) {
+func (l *lab) startProxy(ctx context.Context, name, via string, argv ...string) (*subject, error) {
 	out, err := os.OpenFile(filepath.Join(l.Root, filepath.Base(argv[0])+".out"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, environ
-	s := &subject{name: name, via: via}
+	cmd.Stdout, cmd.Stderr = out, out
+	s := &subject{name: name, via: via, said: out.Name()}
 	if err := s.start(cmd); err != nil {
 		return nil, err
 	}
@@ -234,44 +172,4 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, b, 0o755)
-}
-
-// loader is a client's process.
-type loader struct {
-	in   io.WriteCloser
-	out  *bufio.Reader
-	said bytes.Buffer
-}
-
-func (s *subject) startLoad(cmd *exec.Cmd) (*loader, error) {
-	s.load = &loader{}
-	cmd.Stderr = &s.load.said
-	var err error
-	if s.load.in, err = cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	r, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.load.out = bufio.NewReader(r)
-	return s.load, s.start(cmd)
-}
-
-func (l *loader) ask(o loadOrder) (loadReport, error) {
-	var r loadReport
-	if err := json.NewEncoder(l.in).Encode(o); err != nil {
-		return r, err
-	}
-	line, err := l.out.ReadBytes('\n')
-	if err != nil {
-		return r, fmt.Errorf("the client ended: %w: %s", err, l.said.String())
-	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		return r, err
-	}
-	if r.Error != "" {
-		return r, fmt.Errorf("%s: %s", o.Do, r.Error)
-	}
-	return r, nil
 }
