@@ -137,13 +137,13 @@ func TestPortsOfARunningKernel(t *testing.T) {
 
 	require.Equal(t, "no answer", getPage(outside))
 	reply, status := k.asks("kernel", "publish", id, spec)
-	assert.Zero(t, status)
+	assert.Zero(t, status, reply)
 	assert.Equal(t, []any{"publish", "running", id}, []any{reply["status"], reply["state"], reply["id"]})
 	assert.Equal(t, "app", getPage(outside))
 
 	far := fmt.Sprintf("5432:localhost:%d", service)
-	_, status = k.asks("kernel", "forward", id, far)
-	assert.Zero(t, status)
+	reply, status = k.asks("kernel", "forward", id, far)
+	assert.Zero(t, status, reply)
 	k.does("import urllib.request, http.client\nc = http.client.HTTPConnection('127.0.0.1', 5432); c.request('GET', '/'); assert c.getresponse().read() == b'service'")
 
 	shown, _ := k.asks("kernel", "show", id)
@@ -183,11 +183,11 @@ func TestPortsOfARunningKernel(t *testing.T) {
 		assert.NotEmpty(t, fault["remedy"], c.args)
 	}
 
-	_, status = k.asks("kernel", "publish", id, fmt.Sprint(outside), "--off")
-	assert.Zero(t, status)
+	reply, status = k.asks("kernel", "publish", id, fmt.Sprint(outside), "--off")
+	assert.Zero(t, status, reply)
 	assert.Equal(t, "no answer", getPage(outside))
-	_, status = k.asks("kernel", "forward", id, "5432", "--off")
-	assert.Zero(t, status)
+	reply, status = k.asks("kernel", "forward", id, "5432", "--off")
+	assert.Zero(t, status, reply)
 	k.does("try: http.client.HTTPConnection('127.0.0.1', 5432).connect(); raise SystemError\nexcept ConnectionRefusedError: pass")
 	shown, _ = k.asks("kernel", "show", id)
 	assert.Equal(t, []any{[]any{}, []any{}}, []any{shown["forward"], shown["publish"]})
