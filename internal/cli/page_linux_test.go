@@ -63,7 +63,7 @@ func newPage(t *testing.T) *page {
 	return p
 }
 
-var row = regexp.MustCompile("(?m)^\\| ([\\w ]+) \\|.*\\| (?:.*?([A-Z]+_[A-Z_]+).*)?\\|$")
+var row = regexp.MustCompile(`(?m)^\| ([\w ]+) \|.*\| (?:.*?([A-Z]+_[A-Z_]+).*)?\|$`)
 
 // trusts reads the first and the last column of the table.
 func trusts(page string) map[string]string {
