@@ -20,6 +20,7 @@ type subject struct {
 
 	fresh bool // as loadOrder has it
 	load  *loader
+	said  string // the file that its output goes to
 	ends  []func()
 }
 
