@@ -11,9 +11,13 @@ import (
 // step names of a start, by the program that begins.
 var steps = []struct{ program, what string }{
 	{"bwrap", "launcher's own work: spawn → bwrap exec'd"},
+	{ownWork, "the same from the launcher's own exec: what its loading takes of the system is left out"},
 	{"inner", "spawn → inside begins (bwrap and its mounts done)"},
 	{"python", "spawn → the kernel's program begins"},
 }
+
+// ownWork is no program: it is the time between two.
+const ownWork = "launcher to bwrap"
 
 // measureSteps says where a start's time goes before the kernel's program begins, with and without the proxy.
 func measureSteps(ctx context.Context, w *world) ([]Row, error) {
@@ -64,10 +68,14 @@ func (w *world) timeSteps(ctx context.Context, k kind) ([]moment, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := moment{program: ownWork}
 	for i := range moments {
-		if moments[i].program == program {
+		switch moments[i].program {
+		case program:
 			moments[i].program = "python"
+		case "bwrap":
+			own.after = moments[i].after - moments[0].after // the first that begins is the launcher
 		}
 	}
-	return moments, nil
+	return append(moments, own), nil
 }
