@@ -178,7 +178,7 @@ func (b *breaking) held(t *testing.T) [3]int {
 func brokenEach(t *testing.T) int64 {
 	text := os.Getenv("KERNEL_LAUNCH_TEST_CONNECTIONS")
 	if text == "" {
-		return 2_500
+		return 2_000
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func TestClientThatLeavesEndsTheDial(t *testing.T) {
 			}
 			var middle time.Duration
 			for range 20 {
-				if middle = medianOf(9, leave); middle <= 100*time.Millisecond {
+				if middle = medianOf(5, leave); middle <= 100*time.Millisecond {
 					break
 				}
 			}
