@@ -138,6 +138,7 @@ func (a *alone) requireGrowth(limit int64) {
 	a.t.Logf("resident: %.1f MB before, at most %+.1f MB, now %+.1f MB", mega(a.before), mega(most-a.before), mega(now-a.before))
 	if !raced {
 		assert.LessOrEqual(a.t, mega(most-a.before), mega(limit), "growth in MB")
+		assert.LessOrEqual(a.t, mega(most), 45.0, "MB in all")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,8 +38,6 @@ func TestAGibibyteEachWay(t *testing.T) {
 	begin := time.Now()
 	require.NoError(t, swap(c.TCPConn, c.rest(), size))
 	require.NoError(t, <-served)
-	t.Logf("%v", time.Since(begin))
+	t.Log(time.Since(begin))
 	a.requireGrowth(3e6)
-	_, most := a.resident()
-	assert.Less(t, mega(most), 45.0, "resident MB in all")
 }
