@@ -91,6 +91,10 @@ func (l *lab) makeNetwork() error {
 	if err := unix.Mount(file, "/etc/resolv.conf", "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
+	// Memory that another user's squid left behind would stop this one.
+	if err := unix.Mount("tmpfs", "/dev/shm", "tmpfs", 0, ""); err != nil {
+		return err
+	}
 	if err := loopbackUp(); err != nil {
 		return err
 	}
