@@ -26,8 +26,8 @@ type Command struct {
 	Stdin          *os.File   // nil is /dev/null; never a terminal of the caller's
 	Stdout, Stderr *os.File   // nil is /dev/null
 
-	// EndsItself says that the command ends by itself when whoever holds the other end of Files has gone. Then bubblewrap is not told to die with its
-	// parent: killed between its fork and its go-ahead to the child, it would leave that child waiting for ever.
+	// EndsItself says that the command ends by itself when whoever holds the other end of Files has gone, and passes on no descriptor that it inherits.
+	// Then bubblewrap is not told to die with its parent: killed between its fork and its go-ahead to the child, it would leave that child waiting for ever.
 	EndsItself bool
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // donation owns what is handed to bwrap for its own use: the options, the data of files, the files to copy, the end of
-// the info pipe. bwrap closes each after use, so none reaches the command inside.
+// the info pipe. bwrap closes each after use, so none reaches the command inside, but for what the pipe is kept whole by.
 type donation struct {
 	first int
 	files []*os.File
@@ -72,12 +72,31 @@ func (d *donation) fill(plan *Plan, endsItself bool) (info *os.File, argsFD stri
 	}
 	if !endsItself {
 		options = append(options, "--die-with-parent")
+	} else if err := d.keepWhole(r); err != nil {
+		return nil, "", errors.Join(err, r.Close())
 	}
 	args, err := memory("options", []byte(strings.Join(d.gate.rest(options), "\x00")))
 	if err != nil {
 		return nil, "", errors.Join(err, r.Close())
 	}
 	return r, d.give(args), nil
+}
+
+// keepWhole lets bwrap hold the reading end of the info pipe as well. Where only the launcher has it, and is killed, bwrap dies of writing to it, which is
+// before its go-ahead to the child: that one waits for ever. A command that ends itself keeps what it inherits from the programs that it starts.
+func (d *donation) keepWhole(info *os.File) error {
+	raw, err := info.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var other *os.File
+	if controlled := raw.Control(func(fd uintptr) { // opened anew, not copied: a copy shares whether reading it blocks
+		other, err = os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(fd)), os.O_RDONLY, 0)
+	}); controlled != nil || err != nil {
+		return errors.Join(controlled, err)
+	}
+	d.give(other)
+	return nil
 }
 
 // filter gives the program that the kernel asks about every system call of the command.
