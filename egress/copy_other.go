@@ -4,4 +4,4 @@ package egress
 
 import "net"
 
-func newSource(conn net.Conn) source { return plainSource{conn} }
+func newSource(conn net.Conn) source { return &plainSource{Reader: conn} }

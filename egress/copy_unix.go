@@ -10,14 +10,15 @@ import (
 )
 
 // readySource takes a buffer only once there is something to read, so that an
-// idle tunnel holds none: a thousand of them would hold 128 MB.
+// idle tunnel holds none.
 type readySource struct {
 	raw syscall.RawConn
 	try func(fd uintptr) bool
 
-	buf *[]byte
-	n   int
-	err error
+	room room
+	buf  *[]byte
+	n    int
+	err  error
 }
 
 func newSource(conn net.Conn) source {
@@ -28,17 +29,18 @@ func newSource(conn net.Conn) source {
 			return s
 		}
 	}
-	return plainSource{conn}
+	return &plainSource{Reader: conn}
 }
 
 func (s *readySource) read(fd uintptr) bool {
-	s.buf = buffers.Get().(*[]byte)
+	s.buf = s.room.take()
 	s.n, s.err = readFD(int(fd), *s.buf)
 	if s.err == syscall.EAGAIN {
-		buffers.Put(s.buf)
+		putBuffer(s.buf)
 		s.buf = nil
 		return false
 	}
+	s.room.saw(s.n)
 	return true
 }
 

@@ -86,15 +86,16 @@ func (c *client) copyAnswer(f frame, src io.Reader) (n int64, readErr, writeErr 
 	if f == noBody {
 		return 0, nil, nil
 	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	in := &plainSource{Reader: src}
 	for {
-		k, err := src.Read(*buf)
+		buf, k, err := in.next()
 		if k > 0 {
 			n += int64(k)
-			if werr := c.writePiece(f, (*buf)[:k]); werr != nil {
-				return n, nil, werr
-			}
+			writeErr = c.writePiece(f, (*buf)[:k])
+		}
+		putBuffer(buf)
+		if writeErr != nil {
+			return n, nil, writeErr
 		}
 		switch {
 		case err == io.EOF && f == byChunks:

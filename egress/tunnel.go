@@ -73,7 +73,7 @@ func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
 		buf, n, _ := t.fromClient.next() // an error comes again when the rest is copied
 		if buf != nil {
 			early = bytes.Clone((*buf)[:n])
-			buffers.Put(buf)
+			putBuffer(buf)
 		}
 	}
 	slow := time.AfterFunc(t.hello, func() { t.abort(EndIdle) })
