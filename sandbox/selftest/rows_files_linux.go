@@ -19,7 +19,7 @@ func (h *host) fileRows() []row {
 		{number: 60, name: "write to the working folder", call: at("try to create", h.work+"/new")},
 		{number: 60, name: "write to the private folder", call: at("try to create", sandbox.PrivateDir+"/new"), control: works},
 		{number: 60, name: "write to the sandbox's own places", call: at("try to create", "/run/kernel-launch/new"), control: works, inside: readOnly},
-		{number: 60, name: "list the sandbox's own places", call: at("list", "/run/kernel-launch"), control: works, inside: says("helper home private")},
+		{number: 60, name: "list the sandbox's own places", call: at("list", "/run/kernel-launch"), control: works, inside: says("bin helper home private")},
 		{number: 61, name: "write to the root", call: at("try to create", "/new"), control: works, inside: readOnly},
 		{number: 63, name: "link data into the working folder", call: two("link", h.data+"/table", h.work+"/inside"), control: control(two("link", h.data+"/table", h.work+"/outside")), inside: fails("EXDEV", "EPERM")},
 		{number: 65, name: "read a secret through a link", call: at("read", h.work+"/link"), outside: says(secret), inside: gone, quick: true},
