@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,7 +24,8 @@ const interruptWait = 40 * time.Millisecond
 // launch is the default command: what a kernelspec calls.
 func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bool) error {
 	parent := os.Getppid()
-	ctx, abort := context.WithCancelCause(cmd.Context())
+	ctx := cmd.Context()
+	start, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	r := relay{pass: forward, breaks: ends}
 	if !dry {
@@ -48,14 +47,14 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 	}
 	a.announce(plan)
 	<-r.caught
-	k, err := launcher.Start(ctx, plan)
-	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
+	k, err := launcher.Start(start, plan)
+	if ended := (*signalError)(nil); errors.As(context.Cause(start), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
 	}
 	if err != nil {
 		return err
 	}
-	r.kernel.Store(k)
+	r.hand(ctx, k)
 	if a.getenv("JPY_PARENT_PID") != "" { // without it, the client wants the kernel to outlive it
 		go k.WatchParent(ctx, parent)
 	}
@@ -90,38 +89,6 @@ func (a *app) notes(exit launcher.Exit) {
 	for _, s := range exit.Notes {
 		fmt.Fprintln(a.err, "kernel-launch:", plain.Line(s, 2000))
 	}
-}
-
-// relay passes the signals of this process on to the kernel, each once.
-type relay struct {
-	kernel atomic.Pointer[launcher.Kernel]
-	caught chan struct{} // closed when all of them are
-	pass   func(context.Context, *launcher.Kernel, syscall.Signal)
-	breaks func(os.Signal) bool // whether a signal breaks off a start
-}
-
-// signalError is the cause of a start that a signal broke off.
-type signalError struct{ signal syscall.Signal }
-
-func (e *signalError) Error() string { return "ended by " + e.signal.String() }
-
-// begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself. Go asks a thread of its
-// own for each, and others need not wait for that: who starts something waits for caught first.
-func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc, more ...os.Signal) (stop func()) {
-	signals := make(chan os.Signal, 16)
-	r.caught = make(chan struct{})
-	go func() {
-		signal.Notify(signals, append(more, forwarded...)...)
-		close(r.caught)
-		for s := range signals {
-			if k := r.kernel.Load(); k != nil {
-				r.pass(ctx, k, s.(syscall.Signal))
-			} else if r.breaks(s) {
-				abort(&signalError{s.(syscall.Signal)})
-			}
-		}
-	}()
-	return func() { <-r.caught; signal.Stop(signals); close(signals) }
 }
 
 // ends leaves SIGINT out: an interrupt of a kernel that does not run yet is none.

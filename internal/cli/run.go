@@ -38,7 +38,8 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) runIn(cmd *cobra.Command, policy policyFlags, argv []string) error {
-	ctx, abort := context.WithCancelCause(cmd.Context())
+	ctx := cmd.Context()
+	start, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	spec, err := a.spec(policy)
 	if err != nil {
@@ -52,15 +53,15 @@ func (a *app) runIn(cmd *cobra.Command, policy policyFlags, argv []string) error
 	stop := r.begin(ctx, abort, jobControl...)
 	defer stop()
 	<-r.caught
-	k, err := a.begin(ctx, spec)
-	if ended := (*signalError)(nil); errors.As(context.Cause(ctx), &ended) && err != nil {
+	k, err := a.begin(start, spec)
+	if ended := (*signalError)(nil); errors.As(context.Cause(start), &ended) && err != nil {
 		return &quietError{128 + int(ended.signal)}
 	}
 	if err != nil {
 		return err
 	}
-	r.kernel.Store(k)
 	c.began(k)
+	r.hand(ctx, k)
 	exit := k.Wait()
 	c.restore()
 	a.status = exit.Code
