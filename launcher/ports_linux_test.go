@@ -27,8 +27,7 @@ import (
 // service is a server on the host's loopback that answers every client with what it sent, in capitals, once it has sent all.
 func service(t testing.TB) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := listenLow(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -46,18 +45,25 @@ func service(t testing.TB) (port int) {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// free is a port that nobody has. It is below those that connections on their way out get: it must still be free when it is used.
+// free is a port that nobody has.
 func free(t testing.TB) int {
 	t.Helper()
+	l := listenLow(t)
+	require.NoError(t, l.Close())
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// listenLow listens below the ports that programs get which ask for any, on their way out or, as ipykernel does inside, to listen there: what is free must be so
+// when it is used, outside and in.
+func listenLow(t testing.TB) net.Listener {
+	t.Helper()
 	for range 100 {
-		port := 10_000 + rand.IntN(20_000)
-		if l, err := net.Listen("tcp4", loopback(port)); err == nil {
-			l.Close()
-			return port
+		if l, err := net.Listen("tcp4", loopback(10_000+rand.IntN(20_000))); err == nil {
+			return l
 		}
 	}
 	require.Fail(t, "no free port")
-	return 0
+	return nil
 }
 
 // knock defines what a program does with a port of its localhost: it says what it gets for "word", or the error that it meets.
