@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,10 +68,8 @@ func (l *client) do(ctx context.Context, o loadOrder) (loadReport, error) {
 		return l.bulk(o)
 	case "rate":
 		return l.rate(o)
-	case "once":
-		began := time.Now()
-		err := l.once(o)
-		return loadReport{Took: time.Since(began)}, err
+	case "row":
+		return l.row(o)
 	case "hold":
 		return l.hold(o)
 	case "pull":
@@ -192,6 +191,20 @@ func (l *client) rate(o loadOrder) (loadReport, error) {
 		r.Count += n
 	}
 	return r, err
+}
+
+// row opens connections one behind another, and gives what the one in the middle took.
+func (l *client) row(o loadOrder) (loadReport, error) {
+	took := make([]time.Duration, o.Count)
+	for i := range took {
+		began := time.Now()
+		if err := l.once(o); err != nil {
+			return loadReport{}, err
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return loadReport{Took: took[len(took)/2], Count: o.Count}, nil
 }
 
 func (l *client) once(o loadOrder) error {

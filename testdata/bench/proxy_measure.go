@@ -13,7 +13,9 @@ const (
 	bulkBytes     = 256 << 20
 	bulkBytesSlow = 64 << 20
 	rateTime      = 700 * time.Millisecond
-	latencyTurns  = 300
+	latencyTurns  = 15
+	inARow        = 60
+	coldTurns     = 100
 	idleTunnels   = 1000
 	abortedConns  = 10000
 	gib           = 1 << 30
@@ -149,12 +151,25 @@ func (l *lab) connects(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// latency is what one connection at a time takes, until the origin's answer and end.
-func (l *lab) latency(ctx context.Context) ([]Row, error) {
+// latency is what one connection at a time takes, until the origin's answer and end: one behind another, as the bar was set, and each behind those of all the
+// others, when processor caches hold nothing of it any more.
+func (l *lab) latency(context.Context) ([]Row, error) {
 	progress("measuring: latency")
+	rows, err := l.oneAtATime("one connection behind another", latencyTurns, inARow)
+	if err != nil {
+		return nil, err
+	}
+	cold, err := l.oneAtATime("one connection after a pause", coldTurns, 1)
+	for i := range cold {
+		cold[i].Bar, cold[i].Held = 0, ""
+	}
+	return append(rows, cold...), err
+}
+
+func (l *lab) oneAtATime(what string, turns, count int) ([]Row, error) {
 	subjects := l.asked()
-	found, err := l.turns(latencyTurns, subjects, func(s *subject) (used, error) {
-		r, err := s.ask(loadOrder{Do: "once"})
+	found, err := l.turns(turns, subjects, func(s *subject) (used, error) {
+		r, err := s.ask(loadOrder{Do: "row", Count: count})
 		return used{rate: float64(r.Took.Nanoseconds()) / 1000}, err
 	})
 	if err != nil {
@@ -162,7 +177,7 @@ func (l *lab) latency(ctx context.Context) ([]Row, error) {
 	}
 	var rows []Row
 	for i, s := range subjects[1:] {
-		row := against("one connection at a time: "+s.name+", against direct", "µs", found[i+1].rates, found[0].rates)
+		row := against(what+": "+s.name+", against direct", "µs", found[i+1].rates, found[0].rates)
 		if l.ours(s) {
 			row = row.bar("less", 350)
 		}

@@ -76,7 +76,7 @@ func (s *subject) asking() *subject {
 func (s *subject) ready() error {
 	var err error
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if _, err = s.ask(loadOrder{Do: "once"}); err == nil {
+		if _, err = s.ask(loadOrder{Do: "row", Count: 1}); err == nil {
 			return nil
 		}
 	}
