@@ -5,30 +5,14 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// nameServerOf is a resolver that asks a name server of the test's own, and what that one was asked.
-func nameServerOf(t *testing.T, records map[string][]netip.Addr) (resolver *net.Resolver, asked func() []string) {
-	s, err := serveNames("127.0.0.1:0", records)
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", s.conn.LocalAddr().String())
-	}
-	return &net.Resolver{PreferGo: true, Dial: dial}, func() []string {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return slices.Clone(s.asked)
-	}
-}
-
 func TestAnAnswerServesForAMoment(t *testing.T) {
-	resolver, asked := nameServerOf(t, map[string][]netip.Addr{"a.test.": addrs("192.0.2.80")})
+	resolver, names := nameServerOf(t, map[string][]netip.Addr{"a.test.": addrs("192.0.2.80")})
 	a := &answers{resolver: resolver}
 	look := func() {
 		addrs, err := a.LookupNetIP(t.Context(), "ip", "a.test.")
@@ -36,31 +20,31 @@ func TestAnAnswerServesForAMoment(t *testing.T) {
 		require.Equal(t, []netip.Addr{netip.MustParseAddr("192.0.2.80")}, addrs)
 	}
 	look()
-	once := len(asked())
+	once := len(names.questions())
 	require.Positive(t, once)
 	look()
-	assert.Len(t, asked(), once)
+	assert.Len(t, names.questions(), once)
 
 	k := a.kept["a.test."]
 	k.until = k.until.Add(-answerTime)
 	a.kept["a.test."] = k
 	look()
-	assert.Len(t, asked(), 2*once)
+	assert.Len(t, names.questions(), 2*once)
 
 	a.forget("a.test.")
 	look()
-	assert.Len(t, asked(), 3*once)
+	assert.Len(t, names.questions(), 3*once)
 }
 
 func TestAFaultIsNotRemembered(t *testing.T) {
-	resolver, asked := nameServerOf(t, nil)
+	resolver, names := nameServerOf(t, nil)
 	a := &answers{resolver: resolver}
 	for range 2 {
 		_, err := a.LookupNetIP(t.Context(), "ip", "a.test.")
 		require.Error(t, err)
 		require.Empty(t, a.kept)
 	}
-	assert.NotEmpty(t, asked())
+	assert.NotEmpty(t, names.questions())
 }
 
 func TestAnswersAreFew(t *testing.T) {
@@ -75,7 +59,7 @@ func TestAnswersAreFew(t *testing.T) {
 // A remembered answer is screened by the rules of the moment, and a host that
 // cannot be reached is looked up again.
 func TestARememberedAnswerIsScreenedAndForgotten(t *testing.T) {
-	resolver, asked := nameServerOf(t, map[string][]netip.Addr{"allowed.test.": addrs("10.1.2.3")})
+	resolver, names := nameServerOf(t, map[string][]netip.Addr{"allowed.test.": addrs("10.1.2.3")})
 	rules := mustRules("allowed.test")
 	inward := mustRules("allowed.test")
 	exception, err := ParseInward("allowed.test", "10.1.0.0/16")
@@ -89,12 +73,12 @@ func TestARememberedAnswerIsScreenedAndForgotten(t *testing.T) {
 	p.names.resolver = resolver
 	target := Target{Name: "allowed.test", Port: 443}
 	require.Equal(t, Allow, p.Check(t.Context(), target).Verdict)
-	once := len(asked())
+	once := len(names.questions())
 
 	current = rules
 	rep := p.Check(t.Context(), target)
 	assert.Equal(t, CodeInwardAddress, rep.Code)
-	assert.Len(t, asked(), once)
+	assert.Len(t, names.questions(), once)
 
 	current = inward
 	trip, refusal := p.judge(target)

@@ -22,14 +22,26 @@ type readySource struct {
 }
 
 func newSource(conn net.Conn) source {
-	if sc, ok := conn.(syscall.Conn); ok {
-		if raw, err := sc.SyscallConn(); err == nil {
-			s := &readySource{raw: raw}
-			s.try = s.read
-			return s
-		}
+	raw := rawOf(conn)
+	if raw == nil {
+		return &plainSource{Reader: conn}
 	}
-	return &plainSource{Reader: conn}
+	s := &readySource{raw: raw}
+	s.try = s.read
+	return s
+}
+
+// rawOf is the socket of a connection, nil where there is none that can be had.
+func rawOf(conn net.Conn) syscall.RawConn {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 func (s *readySource) read(fd uintptr) bool {

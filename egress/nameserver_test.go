@@ -60,11 +60,27 @@ func (s *nameServer) serve() {
 	}
 }
 
-// names are those that it was asked for, each once.
-func (s *nameServer) names() []string {
+// nameServerOf is one on loopback until the test ends, and a resolver that asks it.
+func nameServerOf(t *testing.T, records map[string][]netip.Addr) (*net.Resolver, *nameServer) {
+	s, err := serveNames("127.0.0.1:0", records)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", s.conn.LocalAddr().String())
+	}
+	return &net.Resolver{PreferGo: true, Dial: dial}, s
+}
+
+// questions are the names that it was asked for, one after the other.
+func (s *nameServer) questions() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Compact(slices.Sorted(slices.Values(s.asked)))
+	return slices.Clone(s.asked)
+}
+
+// names are those that it was asked for, each once.
+func (s *nameServer) names() []string {
+	return slices.Compact(slices.Sorted(slices.Values(s.questions())))
 }
 
 // answer leads to the addresses of the right family by way of a CNAME.
@@ -97,18 +113,12 @@ func (s *nameServer) answer(m dnsmessage.Message) ([]byte, error) {
 // one that ends outside the list of names is not, and a name without a record
 // is a failure of its own. No search domain is ever tried.
 func TestRealNameServer(t *testing.T) {
-	names, err := serveNames("127.0.0.1:0", map[string][]netip.Addr{
+	resolver, names := nameServerOf(t, map[string][]netip.Addr{
 		"in.allowed.test.":    addrs("169.254.169.254"),
 		"out.allowed.test.":   addrs("192.0.2.9"),
 		"mixed.allowed.test.": addrs("192.0.2.9", "2606:4700::1", "::1"),
 	})
-	require.NoError(t, err)
-	t.Cleanup(names.Close)
-	w := newWorld(t, func(w *world) {
-		w.proxy.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "udp", names.conn.LocalAddr().String())
-		}}
-	})
+	w := newWorld(t, func(w *world) { w.proxy.Resolver = resolver })
 	for host, want := range map[string]string{
 		"in.allowed.test":    "HTTP/1.1 403 in.allowed.test leads to 169.254.169.254, a metadata address\r\n",
 		"mixed.allowed.test": "HTTP/1.1 403 mixed.allowed.test leads to ::1, a loopback address\r\n",

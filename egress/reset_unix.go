@@ -4,7 +4,6 @@ package egress
 
 import (
 	"net"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,16 +11,10 @@ import (
 // wasReset tells whether the peer broke the connection off, without reading:
 // behind unread bytes a read would not get to know.
 func wasReset(conn net.Conn) bool {
-	sc, ok := conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return false
-	}
 	reset := false
-	_ = raw.Control(func(fd uintptr) { reset = inError(fd) })
+	if raw := rawOf(conn); raw != nil {
+		_ = raw.Control(func(fd uintptr) { reset = inError(fd) })
+	}
 	return reset
 }
 
@@ -34,16 +27,12 @@ func inError(fd uintptr) bool {
 // brokeOff waits until the peer breaks off a connection that it has ended its
 // side of (true), or until its read deadline.
 func brokeOff(conn net.Conn) bool {
-	sc, ok := conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
+	raw := rawOf(conn)
+	if raw == nil {
 		return false
 	}
 	reset := false
-	err = raw.Read(func(fd uintptr) bool { // asked again whenever something happens to it
+	err := raw.Read(func(fd uintptr) bool { // asked again whenever something happens to it
 		reset = inError(fd)
 		return reset
 	})

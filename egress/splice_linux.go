@@ -85,23 +85,19 @@ func (p *pipe) give(empty bool) {
 type splicer struct{ dst, src syscall.RawConn } // nil where the system cannot splice
 
 func newSplicer(dst, src net.Conn) *splicer {
-	d, ok := dst.(*net.TCPConn)
-	if !ok {
+	if !isTCP(dst) || !isTCP(src) {
 		return &splicer{}
 	}
-	s, ok := src.(*net.TCPConn)
-	if !ok {
-		return &splicer{}
-	}
-	to, err := d.SyscallConn()
-	if err != nil {
-		return &splicer{}
-	}
-	from, err := s.SyscallConn()
-	if err != nil {
+	to, from := rawOf(dst), rawOf(src)
+	if to == nil || from == nil {
 		return &splicer{}
 	}
 	return &splicer{to, from}
+}
+
+func isTCP(conn net.Conn) bool {
+	_, ok := conn.(*net.TCPConn)
+	return ok
 }
 
 // step waits for bytes and moves them. Not done means that there is no pipe for
