@@ -70,8 +70,8 @@ kept, gone = (socket.create_connection(("127.0.0.1", port)) for port in (%d, %d)
 
 func TestAnEditOfTheOpeningsReachesARunningKernel(t *testing.T) {
 	t.Parallel()
-	kept, gone, moved, later := service(t), service(t), free(t), service(t)
-	inside, port := free(t), free(t)
+	kept, gone, moved, later := service(t), service(t), witness.FreePort(t), service(t)
+	inside, port := witness.FreePort(t), witness.FreePort(t)
 	f := follows(t, "", fmt.Sprintf("sandbox: {forward: [%d, %d, \"%d:127.0.0.1:1\"]}\n", kept, gone, moved))
 	byHand := service(t)
 	require.NoError(t, f.OpenPort(t.Context(), Forwarded, itoa(byHand)))

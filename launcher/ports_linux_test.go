@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -27,7 +26,7 @@ import (
 // service is a server on the host's loopback that answers every client with what it sent, in capitals, once it has sent all.
 func service(t testing.TB) (port int) {
 	t.Helper()
-	l := listenLow(t)
+	l := witness.ListenLow(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -43,27 +42,6 @@ func service(t testing.TB) (port int) {
 		}
 	}()
 	return l.Addr().(*net.TCPAddr).Port
-}
-
-// free is a port that nobody has.
-func free(t testing.TB) int {
-	t.Helper()
-	l := listenLow(t)
-	require.NoError(t, l.Close())
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-// listenLow listens below the ports that programs get which ask for any, on their way out or, as ipykernel does inside, to listen there: what is free must be so
-// when it is used, outside and in.
-func listenLow(t testing.TB) net.Listener {
-	t.Helper()
-	for range 100 {
-		if l, err := net.Listen("tcp4", loopback(10_000+rand.IntN(20_000))); err == nil {
-			return l
-		}
-	}
-	require.Fail(t, "no free port")
-	return nil
 }
 
 // knock defines what a program does with a port of its localhost: it says what it gets for "word", or the error that it meets.
@@ -100,7 +78,7 @@ func knockOutside(t testing.TB, port int) string {
 func TestAForwardShowsOneServiceAndNoOther(t *testing.T) {
 	shown, other := service(t), service(t)
 	require.Equal(t, []string{"WORD", "WORD"}, []string{knockOutside(t, shown), knockOutside(t, other)}, "the control: both answer on the host")
-	elsewhere := free(t)
+	elsewhere := witness.FreePort(t)
 	code := knock + fmt.Sprintf("print(*map(knock, (%d, %d, %d)))", shown, other, elsewhere)
 	for _, network := range []string{"none", "allowlist"} {
 		out, _ := python(t, Spec{Overrides: Overrides{Network: network}}, code)
@@ -112,7 +90,7 @@ func TestAForwardShowsOneServiceAndNoOther(t *testing.T) {
 }
 
 func TestAServiceThatDoesNotAnswerIsSaidOnce(t *testing.T) {
-	port := free(t)
+	port := witness.FreePort(t)
 	require.Equal(t, "refused", knockOutside(t, port), "the control: nothing listens there")
 	out, _ := python(t, Spec{Overrides: Overrides{Forward: []string{itoa(port)}}}, knock+fmt.Sprintf("print(all(knock(%d).endswith('Error') for _ in range(5)))", port))
 	assert.Contains(t, out, "True")
@@ -176,7 +154,7 @@ func otherAddresses(t testing.TB) []string {
 }
 
 func TestAPublishedPortAnswersLoopbackAlone(t *testing.T) {
-	inside, port := free(t), free(t)
+	inside, port := witness.FreePort(t), witness.FreePort(t)
 	everywhere, err := net.Listen("tcp4", "0.0.0.0:0")
 	require.NoError(t, err)
 	go http.Serve(everywhere, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "open") }))
@@ -208,7 +186,7 @@ func TestAPublishedPortAnswersLoopbackAlone(t *testing.T) {
 }
 
 func TestAWebSocketPassesAPublishedPort(t *testing.T) {
-	port := free(t)
+	port := witness.FreePort(t)
 	server(t, Spec{Overrides: Overrides{Network: "none", Publish: []string{itoa(port)}}}, port)
 	c, err := net.Dial("tcp4", loopback(port)) // before it listens inside
 	require.NoError(t, err)
@@ -255,7 +233,7 @@ func TestAPortOfTheMachineThatIsTaken(t *testing.T) {
 
 func TestARestartInPlaceKeepsWhatIsOpen(t *testing.T) {
 	fromFile, fromFlag, later, gone := service(t), service(t), service(t), service(t)
-	inside, port := free(t), free(t)
+	inside, port := witness.FreePort(t), witness.FreePort(t)
 	cfg := with(func(c *Config) {
 		c.Sandbox.Forward = []config.Forward{{Port: uint16(fromFile), Host: "127.0.0.1", HostPort: uint16(fromFile)}, {Port: uint16(gone), Host: "127.0.0.1", HostPort: uint16(gone)}}
 	})
@@ -290,7 +268,7 @@ func TestARunningKernelIsHeldBelowTheCeiling(t *testing.T) {
 	require.NoError(t, cfg.HoldBelow(filepath.Join(dir, "config.yaml"), ""))
 	k := launch(t, Spec{Config: cfg, Command: []string{"/bin/sleep", "300"}})
 	assert.NoError(t, k.OpenPort(t.Context(), Forwarded, itoa(allowed)))
-	for way, text := range map[Way]string{Forwarded: itoa(other), Published: itoa(free(t))} {
+	for way, text := range map[Way]string{Forwarded: itoa(other), Published: itoa(witness.FreePort(t))} {
 		var fault *PortError
 		require.ErrorAs(t, k.OpenPort(t.Context(), way, text), &fault)
 		assert.Equal(t, CauseCeiling, fault.Cause)
@@ -301,7 +279,7 @@ func TestARunningKernelIsHeldBelowTheCeiling(t *testing.T) {
 }
 
 func TestAPortInsideThatIsTaken(t *testing.T) {
-	port := free(t)
+	port := witness.FreePort(t)
 	k := server(t, Spec{}, port)
 	require.NoError(t, k.OpenPort(t.Context(), Published, itoa(port)))
 	require.Equal(t, "app", get(t, loopback(port)), "it listens")

@@ -61,7 +61,7 @@ func TestAnApplicationOfAKernelInABrowser(t *testing.T) {
 	t.Parallel()
 	folder, err := filepath.Abs("../../testdata/ports")
 	require.NoError(t, err)
-	inside, outside := freePort(t), freePort(t)
+	inside, outside := witness.FreePort(t), witness.FreePort(t)
 	spec := fmt.Sprintf("%d:%d", outside, inside)
 	k := start(t, "--read", folder+"/site", "--publish", spec)
 	text, err := os.ReadFile(folder + "/application.py")

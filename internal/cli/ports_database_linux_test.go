@@ -56,7 +56,7 @@ func postgres(t *testing.T) (port int) {
 	out, err := asUser(filepath.Dir(found[0])+"/initdb", "-D", data, "-U", "lab", "-A", "scram-sha-256", "--pwfile="+dir+"/password", "-E", "UTF8", "--no-sync").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
-	port = freePort(t)
+	port = witness.FreePort(t)
 	args := []string{found[0], "-D", data, "-p", fmt.Sprint(port)}
 	for _, setting := range []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "ssl=on", "ssl_cert_file=" + dir + "/server.crt", "ssl_key_file=" + dir + "/server.key", "fsync=off"} {
 		args = append(args, "-c", setting)
@@ -122,7 +122,7 @@ func TestADatabaseOfTheHost(t *testing.T) {
 func namedAtTheStart(t *testing.T, script string, service int) {
 	w := theWorld()
 	require.NoError(t, w.err)
-	elsewhere := freePort(t)
+	elsewhere := witness.FreePort(t)
 	far := fmt.Sprintf("%d:localhost:%d", elsewhere, service)
 	for _, c := range []struct {
 		port         int
@@ -174,7 +174,7 @@ func namedLater(t *testing.T, script string, service int) {
 	forward(fmt.Sprint(service), "--off")
 	k.does("assert reach() == 'refused', reach()")
 	k.does("try: held.execute('select 1')\nexcept psycopg.OperationalError: pass\nelse: raise SystemError('it goes on')")
-	elsewhere := freePort(t)
+	elsewhere := witness.FreePort(t)
 	forward(fmt.Sprintf("%d:localhost:%d", elsewhere, service))
 	k.does(fmt.Sprintf("assert reach(%d) == 'select 1', reach()", elsewhere))
 	require.Eventually(t, func() bool { return logged(t, k, fmt.Sprintf("forward %d", service))["allow"] == 7 }, 30*time.Second, 100*time.Millisecond,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 	"github.com/kernel-launch/kernel-launch/jupyter"
 )
 
@@ -38,7 +38,7 @@ func start(t *testing.T, flags ...string) *started {
 	require.NoError(t, w.err)
 	c := &jupyter.Connection{Transport: "tcp", IP: "127.0.0.1", Key: jupyter.NewKey(), SignatureScheme: "hmac-sha256"}
 	for _, p := range []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.HB} {
-		*p = freePort(t)
+		*p = witness.FreePort(t)
 	}
 	data, err := c.JSON()
 	require.NoError(t, err)
@@ -57,20 +57,6 @@ func start(t *testing.T, flags ...string) *started {
 	_, err = client.KernelInfo(ctx)
 	require.NoError(t, err)
 	return &started{t, w, cmd.Process.Pid, client}
-}
-
-// freePort is one that nobody has. It is below those that connections on their way out get: it must still be free when it is used.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 10_000 + rand.IntN(20_000)
-		if l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	require.Fail(t, "no free port")
-	return 0
 }
 
 func (s *started) does(code string) {
@@ -129,7 +115,7 @@ func TestPortsOfARunningKernel(t *testing.T) {
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "service") }))
 	defer host.Close()
 	service := host.Listener.Addr().(*net.TCPAddr).Port
-	inside, outside := freePort(t), freePort(t)
+	inside, outside := witness.FreePort(t), witness.FreePort(t)
 	k := start(t)
 	id := k.id()
 	k.does(fmt.Sprintf(application, inside))
