@@ -3,7 +3,6 @@ package jupyter
 import (
 	"bytes"
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 // testPython finds a Python that has ipykernel.
@@ -28,22 +29,9 @@ func testPython(t testing.TB) string {
 	return python
 }
 
-// freePorts are distinct: all listeners are open at the same time.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
 func testConnection(t testing.TB, key, scheme string) *Connection {
 	t.Helper()
-	p := freePorts(t, 5)
+	p := witness.FreePorts(t, 5)
 	return &Connection{
 		Transport: "tcp", IP: "127.0.0.1", Key: key, SignatureScheme: scheme,
 		Shell: p[0], IOPub: p[1], Stdin: p[2], Control: p[3], HB: p[4],

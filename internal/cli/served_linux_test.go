@@ -54,12 +54,10 @@ func offered(t *testing.T) *served {
 	require.NoError(t, w.err)
 	dir, err := os.MkdirTemp(filepath.Dir(w.notebooks), "notebooks-")
 	require.NoError(t, err)
-	c := &jupyter.Connection{Transport: "tcp", IP: "127.0.0.1", Key: jupyter.NewKey(), SignatureScheme: "hmac-sha256"}
-	for _, port := range []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.HB} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer l.Close()
-		*port = l.Addr().(*net.TCPAddr).Port
+	p := witness.FreePorts(t, 5)
+	c := &jupyter.Connection{
+		Transport: "tcp", IP: "127.0.0.1", Key: jupyter.NewKey(), SignatureScheme: "hmac-sha256",
+		Shell: p[0], IOPub: p[1], Stdin: p[2], Control: p[3], HB: p[4],
 	}
 	b, err := c.JSON()
 	require.NoError(t, err)

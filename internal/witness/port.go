@@ -23,9 +23,17 @@ func ListenLow(t testing.TB) net.Listener {
 // FreePort is one that ListenLow has just had.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l := ListenLow(t)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
+	return FreePorts(t, 1)[0]
+}
+
+// FreePorts are so many different ones.
+func FreePorts(t testing.TB, n int) []int {
+	t.Helper()
+	ports := make([]int, n)
+	for i := range ports {
+		l := ListenLow(t)
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
-	return l.Addr().(*net.TCPAddr).Port
+	return ports
 }
