@@ -29,7 +29,7 @@ type Plan struct {
 	spec   Spec
 	host   host
 	bounds egress.Bounds
-	stamp  string // of the configuration's files when they were read
+	stamps stamps // of the configuration's files when they were read
 
 	credentials []config.Credential
 	auditing    string                                // egress.log
@@ -54,7 +54,7 @@ func (s Spec) Plan() (*Plan, error) {
 	if p.Connection, err = s.connect(); err != nil {
 		return nil, err
 	}
-	p.stamp = stampOf(configFiles(h.dirs)) // before they are read: a change meanwhile is found later
+	p.stamps = stampsOf(configFiles(h.dirs)) // before they are read: a change meanwhile is found later
 	cfg, err := s.config(h)
 	if err != nil {
 		return nil, err

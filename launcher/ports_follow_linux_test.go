@@ -128,7 +128,7 @@ func TestACeilingThatComesLaterCloses(t *testing.T) {
 	p, err := s.Plan()
 	require.NoError(t, err)
 	p.host.dirs.Machine = folder(t)
-	p.stamp = stampOf(configFiles(p.host.dirs))
+	p.stamps = stampsOf(configFiles(p.host.dirs))
 	k, err := Start(within(t, time.Minute), p)
 	require.NoError(t, err)
 	t.Cleanup(func() { k.Kill() })

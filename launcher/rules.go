@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,14 +19,14 @@ const rulesPoll = time.Second
 // rules are those of a running kernel. An edit of the files that they come from holds from the next connection on. One that cannot be used is told
 // and changes nothing: half of a policy would be a weaker one.
 type rules struct {
-	files  []string
+	files  [3]string
 	load   func() (*Config, error)
 	say    func(string)
 	review func() int // ends what is no longer allowed
 	follow func()     // is told of an edit that can be used
 
 	mu      sync.Mutex
-	stamp   string
+	stamps  stamps
 	present *egress.Rules
 	vault   vault
 	edited  bool // and follow has not been told
@@ -37,7 +36,7 @@ type rules struct {
 func rulesOf(p *Plan, say func(string)) *rules {
 	r := &rules{
 		vault: vaultOf(p, say),
-		files: configFiles(p.host.dirs), stamp: p.stamp, present: p.Rules, say: say,
+		files: configFiles(p.host.dirs), stamps: p.stamps, present: p.Rules, say: say,
 		load: func() (*Config, error) { return p.spec.config(p.host) }, review: func() int { return 0 }, follow: func() {},
 	}
 	r.vault.hold(p.credentials)
@@ -45,34 +44,47 @@ func rulesOf(p *Plan, say func(string)) *rules {
 }
 
 // configFiles are all that a policy is read from.
-func configFiles(d dirs.Dirs) []string {
+func configFiles(d dirs.Dirs) [3]string {
 	machine := machineConfig(d)
-	return []string{machine, filepath.Join(filepath.Dir(machine), "policy.yaml"), filepath.Join(d.Config, "config.yaml")}
+	return [3]string{machine, filepath.Join(filepath.Dir(machine), "policy.yaml"), filepath.Join(d.Config, "config.yaml")}
 }
 
-// stampOf changes when one of the files does, comes or goes.
-func stampOf(files []string) string {
-	var b strings.Builder
-	for _, f := range files {
-		info, err := os.Stat(f)
-		if err != nil {
-			b.WriteString("-;")
-			continue
-		}
-		fmt.Fprintf(&b, "%d %d %v %d;", info.Size(), info.ModTime().UnixNano(), info.Mode(), inode(info))
+// stamp changes when a file does, comes or goes.
+type stamp struct {
+	is       bool
+	size     int64
+	modified int64
+	mode     os.FileMode
+	inode    uint64
+}
+
+func stampOf(file string) stamp {
+	info, err := os.Stat(file)
+	if err != nil {
+		return stamp{}
 	}
-	return b.String()
+	return stamp{true, info.Size(), info.ModTime().UnixNano(), info.Mode(), inode(info)}
+}
+
+// stamps are those of the policy's files.
+type stamps [3]stamp
+
+func stampsOf(files [3]string) (s stamps) {
+	for i, f := range files {
+		s[i] = stampOf(f)
+	}
+	return s
 }
 
 // current is asked for every connection.
 func (r *rules) current() (*egress.Rules, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stamp := stampOf(r.files) // before the files are read: a change while they are is seen next time
-	if stamp == r.stamp {
+	stamps := stampsOf(r.files) // before the files are read: a change while they are is seen next time
+	if stamps == r.stamps {
 		return r.present, nil
 	}
-	r.stamp = stamp
+	r.stamps = stamps
 	cfg, err := r.load()
 	if err != nil {
 		r.say("the configuration has changed and cannot be used, the rules from before hold: " + plain.Line(err.Error(), 1000))

@@ -28,7 +28,7 @@ func newEdited(t *testing.T, first string, s Spec) *edited {
 	require.NoError(t, os.Mkdir(d.Config, 0o700))
 	e := &edited{t: t, file: filepath.Join(d.Config, "config.yaml"), reviewed: make(chan struct{}, 10)}
 	e.write(first)
-	p := &Plan{spec: s, host: host{dirs: d}, stamp: stampOf(configFiles(d))}
+	p := &Plan{spec: s, host: host{dirs: d}, stamps: stampsOf(configFiles(d))}
 	cfg, err := s.config(p.host)
 	require.NoError(t, err)
 	p.Rules = cfg.Rules()

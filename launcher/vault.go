@@ -66,7 +66,7 @@ type source struct {
 
 	kept  egress.Secret
 	fault error
-	stamp string    // of the file that was read
+	stamp stamp     // of the file that was read
 	until time.Time // what a command printed, or its failure, is good
 	told  string
 }
@@ -109,16 +109,16 @@ func (s *source) read(ctx context.Context) (egress.Secret, error) {
 
 // readFile reads again when the file has changed.
 func (s *source) readFile() (egress.Secret, error) {
-	stamp := stampOf([]string{s.from.File})
-	if stamp == s.stamp {
+	now := stampOf(s.from.File)
+	if now.is && now == s.stamp {
 		return s.kept, nil
 	}
 	b, err := config.ReadSecret(s.from.File)
 	if err != nil {
-		s.stamp = ""
+		s.stamp = stamp{}
 		return "", err
 	}
-	s.kept, s.stamp = egress.Secret(b), stamp
+	s.kept, s.stamp = egress.Secret(b), now
 	return s.kept, nil
 }
 
