@@ -51,12 +51,13 @@ type Audit struct {
 	Keep        int         // how many older files stay; zero is 5
 	Failed      func(error) // told when a line could not be written, once until one could
 
-	mu     sync.Mutex
-	file   logFile
-	folds  map[foldKey]*fold
-	flush  *time.Timer
-	failed bool
-	closed bool
+	mu      sync.Mutex
+	file    logFile
+	folds   map[foldKey]*fold
+	flush   *time.Timer
+	settled time.Time // when all folds were looked at
+	failed  bool
+	closed  bool
 }
 
 type foldKey struct {
@@ -121,7 +122,7 @@ func (a *Audit) fold(e Event, now time.Time) *fold {
 		a.settle(f)
 		delete(a.folds, key)
 	}
-	if len(a.folds) >= foldKeys {
+	if len(a.folds) >= foldKeys && now.Sub(a.settled) >= time.Second { // all of them are looked at
 		a.settleOld(now)
 	}
 	if len(a.folds) >= foldKeys {
@@ -163,6 +164,7 @@ func (a *Audit) settle(f *fold) {
 }
 
 func (a *Audit) settleOld(now time.Time) {
+	a.settled = now
 	for key, f := range a.folds {
 		if now.Sub(f.since) >= foldTime {
 			a.settle(f)
