@@ -165,11 +165,13 @@ func (b *breaking) round(steps []step, n int64) error {
 	return nil
 }
 
-// held are what a connection that is over must not hold any longer.
+// held are what a connection that is over must not hold any longer. Workers that
+// rest are few, and wait for the next one.
 func (b *breaking) held(t *testing.T) [3]int {
 	b.proxy.mu.Lock()
 	defer b.proxy.mu.Unlock()
-	return [3]int{runtime.NumGoroutine(), openFiles(t), b.proxy.open + len(b.proxy.clients)}
+	idle := int(b.proxy.idle.Load())
+	return [3]int{runtime.NumGoroutine() - min(idle, resting), openFiles(t), b.proxy.open + len(b.proxy.clients)}
 }
 
 // brokenEach is how many connections each phase breaks off: so many that one

@@ -83,7 +83,7 @@ func TestARememberedAnswerIsScreenedAndForgotten(t *testing.T) {
 	current = inward
 	trip, refusal := p.judge(target)
 	require.Nil(t, refusal)
-	_, err = p.reach(t.Context(), t.Context(), trip)
+	_, err = p.reach(t.Context(), trip, nil)
 	require.Error(t, err)
 	assert.Empty(t, p.names.kept)
 }

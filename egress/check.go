@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"time"
 )
 
 // Check says what would happen to a target: the decision, and for an allowed
@@ -23,7 +22,9 @@ func (p *Proxy) Check(ctx context.Context, t Target) Report {
 	for _, c := range p.credentialsFor(t) {
 		rep.Credentials = append(rep.Credentials, c.Header)
 	}
-	addrs, err := p.lookUp(ctx, time.Now().Add(p.Bounds.withDefaults().Dial), trip)
+	ctx, cancel := context.WithTimeout(ctx, p.Bounds.withDefaults().Dial)
+	defer cancel()
+	addrs, err := p.lookUp(ctx, trip)
 	for _, a := range addrs {
 		rep.Addresses = append(rep.Addresses, a.Addr())
 	}

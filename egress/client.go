@@ -12,10 +12,6 @@ import (
 	"time"
 )
 
-// overflow is how many connections above the bound are told so; what comes
-// beyond them is closed without a word.
-const overflow = 16
-
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
 // client is one connection from inside.
@@ -24,6 +20,7 @@ type client struct {
 	b         Bounds
 	ctx       context.Context // ends with the proxy, or with the rule
 	conn      net.Conn
+	full      bool // there are too many
 	r         *bufio.Reader
 	transport *http.Transport
 	lastPin   pinKey
@@ -31,54 +28,58 @@ type client struct {
 
 	end     context.CancelCauseFunc // of ctx
 	allowed atomic.Pointer[Target]  // where it goes at present
+	tunnel  atomic.Pointer[tunnel]  // that is open
 }
 
-// admit starts a goroutine for the connection, or closes it when there are
-// too many.
-func (p *Proxy) admit(ctx context.Context, conn net.Conn) {
-	b := p.Bounds.withDefaults()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if ctx.Err() != nil || p.open >= b.Connections+overflow {
-		conn.Close()
+func (c *client) leave() {
+	c.conn.Close()
+	c.end(nil)
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.p.open--
+	delete(c.p.clients, c)
+	c.p.wg.Done()
+}
+
+// stop ends everything that the client has, for a cause.
+func (c *client) stop(cause error) {
+	c.end(cause)
+	go c.cut() // a listener's connections are its own, and may take their time
+}
+
+func (c *client) cut() {
+	c.conn.Close()
+	if t := c.tunnel.Load(); t != nil {
+		t.abort(EndStopped)
+	}
+}
+
+// through passes bytes until both sides are done, and says how that ended.
+func (c *client) through(t *tunnel) string {
+	c.tunnel.Store(t)
+	if c.ctx.Err() != nil { // stopped before, with no tunnel to abort
+		c.cut()
+	}
+	return endOf(c.ctx, t.run(c.ctx))
+}
+
+// run serves a connection to its end, or until it is a tunnel. That goes on by
+// itself, with stacks of its own that are small: it may live for days.
+func (c *client) run() {
+	c.serve()
+	if c.passage != nil {
+		go c.carry()
 		return
 	}
-	full := p.open >= b.Connections
-	p.open++
-	c := &client{p: p, b: b, conn: conn}
-	c.ctx, c.end = context.WithCancelCause(ctx)
-	p.clients[c] = struct{}{}
-	p.wg.Go(func() {
-		defer p.left(c)
-		c.run(full)
-	})
-}
-
-func (p *Proxy) left(c *client) {
-	c.end(nil)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open--
-	delete(p.clients, c)
-}
-
-// run has nothing on its stack but what a tunnel needs, which may live for days.
-func (c *client) run(full bool) {
-	stop := context.AfterFunc(c.ctx, func() { c.conn.Close() })
-	defer c.conn.Close()
-	defer stop()
-	c.serve(full)
-	if c.passage != nil {
-		c.carry(c.passage)
-	}
+	c.leave()
 }
 
 // serve answers requests until one has become a tunnel, or the last one.
-func (c *client) serve(full bool) {
+func (c *client) serve() {
 	c.r = readers.Get().(*bufio.Reader)
 	c.r.Reset(c.conn)
 	defer c.dropReader()
-	if full {
+	if c.full {
 		c.refuse(c.begin(&head{}), &refusal{status: 503, code: CodeTooManyConnection, what: "too many connections at once"})
 		return
 	}

@@ -27,8 +27,8 @@ func (c *client) connect(x *exchange) {
 		return
 	}
 	x.head.fields = nil // a tunnel may live for days, and needs none of them
-	w := watchEarly(c.ctx, c.conn, c.buffered())
-	up, err := c.p.reach(w.lookup, w.dial, x.trip)
+	w := c.watchEarly()
+	up, err := c.p.reach(w.ctx, x.trip, w.dials)
 	early, gone := w.stop()
 	if err != nil {
 		c.failed(x, err, gone)
@@ -52,22 +52,23 @@ func (c *client) open(x *exchange, up net.Conn, early []byte) {
 		return
 	}
 	c.conn.SetWriteDeadline(time.Time{})
-	t := opened(c.conn, up, c.b.Idle)
+	t := c.opened(up)
 	t.target, t.early, t.hello = x.trip.target, early, c.b.HeadTime
 	c.passage = &passage{x, t}
 }
 
 // carry passes bytes until both sides are done.
-func (c *client) carry(p *passage) {
-	x, t := p.x, p.tunnel
+func (c *client) carry() {
+	defer c.leave()
+	x, t := c.passage.x, c.passage.tunnel
 	defer t.up.Close()
-	end := t.run(c.ctx)
+	end := c.through(t)
 	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
 	code := ""
 	if t.other {
 		x.ev.Verdict, code = Deny, CodeServerName
 	}
-	c.report(x, code, endOf(c.ctx, end))
+	c.report(x, code, end)
 }
 
 // judge decides and writes the decision into the event.

@@ -24,8 +24,6 @@ type dialled struct {
 // race connects to the first of at most four addresses that answers. When it
 // returns, no other attempt is left.
 func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.Conn, error) {
-	addrs = interleave(addrs)
-	addrs = addrs[:min(len(addrs), maxDialled)]
 	if len(addrs) == 1 {
 		conn, err := p.connectTo(ctx, t, addrs[0])
 		if err != nil {
@@ -33,6 +31,8 @@ func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.
 		}
 		return conn, nil
 	}
+	addrs = interleave(addrs)
+	addrs = addrs[:min(len(addrs), maxDialled)]
 	attempt, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan dialled, len(addrs))

@@ -210,7 +210,7 @@ func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 	// The transport's own context outlives the request, and a dial for a
 	// client that is gone would go on.
-	conn, err := c.p.reach(t.ctx, t.ctx, t)
+	conn, err := c.p.reach(t.ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

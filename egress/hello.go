@@ -23,25 +23,33 @@ var unrecognizedName = []byte{21, 3, 3, 0, 2, 2, 112}
 // host of the CONNECT says nothing about it.
 var errServerName = errors.New("TLS names another host")
 
-// inspect reads the ClientHello that begins with first from the client and
-// compares the host that it names with t. It returns everything that was
-// read. What is not TLS passes: a tunnel may carry anything.
-func inspect(ctx context.Context, t Target, first []byte, client io.Reader) ([]byte, error) {
+// inspectWhole compares the host that the ClientHello in first names with t,
+// where that can be read from first alone. What is not TLS passes: a tunnel may
+// carry anything.
+func inspectWhole(t Target, first []byte) (whole bool, err error) {
 	if len(first) == 0 || first[0] != recordHandshake {
-		return first, nil
+		return true, nil
 	}
-	if name, ok := plainName(first); ok {
-		if name != "" && !sameName(name, t) {
-			return first, errServerName
-		}
-		return first, nil
-	}
+	name, ok := plainName(first)
+	return ok, judgeName(name, t)
+}
+
+// inspect does so for any ClientHello that begins with first, and reads the rest
+// of it from the client. It returns everything that was read.
+func inspect(ctx context.Context, t Target, first []byte, client io.Reader) ([]byte, error) {
 	c := &helloConn{first: first, client: client}
 	name, err := c.serverName(ctx)
-	if err == nil && name != "" && !sameName(name, t) {
-		err = errServerName
+	if err == nil {
+		err = judgeName(name, t)
 	}
 	return append(c.read.Bytes(), c.first...), err
+}
+
+func judgeName(name string, t Target) error {
+	if name != "" && !sameName(name, t) {
+		return errServerName
+	}
+	return nil
 }
 
 func sameName(name string, t Target) bool {

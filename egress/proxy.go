@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -71,6 +72,8 @@ type Proxy struct {
 	Bounds Bounds // the zero value is the default of each
 
 	names     answers
+	lookout   lookout
+	patrol    patrol
 	mu        sync.Mutex
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -78,6 +81,8 @@ type Proxy struct {
 	open      int
 	clients   map[*client]struct{}
 	wg        sync.WaitGroup // connections
+	jobs      chan *client   // for workers that rest
+	idle      atomic.Int32   // of these
 }
 
 // untilClose is the parent of everything that a Proxy does: Close ends it,
@@ -95,6 +100,7 @@ func (p *Proxy) life() context.Context {
 		p.ctx, p.cancel = context.WithCancelCause(untilClose{})
 		p.listeners = map[net.Listener]struct{}{}
 		p.clients = map[*client]struct{}{}
+		p.jobs = make(chan *client)
 	}
 	return p.ctx
 }
@@ -181,6 +187,9 @@ func (p *Proxy) Close() error {
 	var closing sync.WaitGroup
 	for l := range p.listeners {
 		closing.Go(func() { l.Close() })
+	}
+	for c := range p.clients {
+		c.stop(ErrClosed)
 	}
 	p.mu.Unlock()
 

@@ -19,7 +19,7 @@ func (p *Proxy) Review() int {
 	ended := 0
 	for c := range p.clients {
 		if t := c.allowed.Load(); t != nil && rules.Decide(*t).Verdict != Allow {
-			c.end(errNoLonger)
+			c.stop(errNoLonger)
 			ended++
 		}
 	}

@@ -64,20 +64,21 @@ func (t *trip) fill(ev *Event) {
 	ev.Addresses, ev.DNS, ev.Dial, ev.Via = t.addresses, t.dns, t.dial, t.via()
 }
 
-// reach resolves once, screens everything and connects. A look-up ends with
-// lookup, connecting with dial: they differ in which departure of the client
-// ends them. Errors are *refusal.
-func (p *Proxy) reach(lookup, dial context.Context, t *trip) (net.Conn, error) {
-	limit := time.Now().Add(p.Bounds.withDefaults().Dial)
+// reach resolves once, screens everything and connects. dialing, if there is
+// one, is called between. Errors are *refusal.
+func (p *Proxy) reach(ctx context.Context, t *trip, dialing func()) (net.Conn, error) {
 	start := time.Now()
-	addrs, err := p.lookUp(lookup, limit, t)
-	t.note(addrs, &t.dns, start)
+	ctx, cancel := context.WithDeadline(ctx, start.Add(p.Bounds.withDefaults().Dial))
+	defer cancel()
+	addrs, err := p.lookUp(ctx, t)
+	looked := time.Now()
+	t.note(addrs, looked.Sub(start))
 	if err != nil {
 		return nil, err
 	}
-	start = time.Now()
-	ctx, cancel := context.WithDeadline(dial, limit)
-	defer cancel()
+	if dialing != nil {
+		dialing()
+	}
 	var conn net.Conn
 	if t.front != nil {
 		conn, err = p.through(ctx, t)
@@ -87,22 +88,22 @@ func (p *Proxy) reach(lookup, dial context.Context, t *trip) (net.Conn, error) {
 			p.names.forget(absolute(t.target.Name))
 		}
 	}
-	t.note(addrs, &t.dial, start)
+	t.took(time.Since(looked))
 	return conn, err
 }
 
 // lookUp resolves and screens. Where a proxy in front looks the name up
 // itself, one that cannot be looked up here passes unscreened: such a proxy is
 // often the only one that knows names of the world outside.
-func (p *Proxy) lookUp(parent context.Context, limit time.Time, t *trip) ([]netip.AddrPort, error) {
-	if t.front != nil && time.Until(limit) > lookupBeside {
-		limit = time.Now().Add(lookupBeside)
+func (p *Proxy) lookUp(ctx context.Context, t *trip) ([]netip.AddrPort, error) {
+	if t.front == nil {
+		return p.resolve(ctx, t)
 	}
-	ctx, cancel := context.WithDeadline(parent, limit)
+	beside, cancel := context.WithTimeout(ctx, lookupBeside)
 	defer cancel()
-	addrs, err := p.resolve(ctx, t)
+	addrs, err := p.resolve(beside, t)
 	var r *refusal
-	if t.front != nil && errors.As(err, &r) && r.status != 403 && parent.Err() == nil {
+	if errors.As(err, &r) && r.status != 403 && ctx.Err() == nil {
 		return nil, nil
 	}
 	return addrs, err
@@ -115,14 +116,19 @@ func (t *trip) via() string {
 	return proxyName(t.front)
 }
 
-func (t *trip) note(addrs []netip.AddrPort, d *time.Duration, start time.Time) {
+func (t *trip) note(addrs []netip.AddrPort, dns time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	*d = time.Since(start)
-	t.addresses = nil
+	t.dns, t.addresses = dns, nil
 	for _, a := range addrs {
 		t.addresses = append(t.addresses, a.Addr())
 	}
+}
+
+func (t *trip) took(dial time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dial = dial
 }
 
 func (t *trip) fail(status int, code, what string) *refusal {

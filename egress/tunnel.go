@@ -13,6 +13,7 @@ import (
 // the other and leaves the opposite direction open.
 type tunnel struct {
 	client, up  net.Conn
+	patrol      *patrol
 	target      Target // when TLS begins, it must name this host; without one it may name any
 	early, back []byte // read from client and from up before the tunnel
 	idle        time.Duration
@@ -23,28 +24,26 @@ type tunnel struct {
 	once           sync.Once
 	end            string
 	other          bool // TLS named another host
-	watch          idleTimer
+	quiet          quiet
 	both           sync.WaitGroup
 
 	fromClient, fromUp source
 }
 
-// opened gives a tunnel between two connections.
-func opened(client, up net.Conn, idle time.Duration) *tunnel {
-	return &tunnel{client: client, up: up, idle: idle, fromClient: newSource(client), fromUp: newSource(up)}
+// opened gives a tunnel from the client to up.
+func (c *client) opened(up net.Conn) *tunnel {
+	return &tunnel{client: c.conn, up: up, patrol: &c.p.patrol, idle: c.b.Idle, fromClient: newSource(c.conn), fromUp: newSource(up)}
 }
 
 // run returns when both directions are done. The connections are then useless
 // but not closed. An idle tunnel is two small stacks: what is deep is left
 // before it begins, or to functions that return.
 func (t *tunnel) run(ctx context.Context) string {
-	stop := context.AfterFunc(ctx, func() { t.abort(endOf(ctx, EndStopped)) })
-	t.watch.start(t)
+	t.patrol.add(t)
 	t.both.Go(func() { t.send(ctx) })
 	t.receive()
 	t.both.Wait()
-	t.watch.stop()
-	stop()
+	t.patrol.remove(t)
 	t.once.Do(func() { t.end = EndClosed })
 	return t.end
 }
@@ -76,11 +75,14 @@ func (t *tunnel) begin(ctx context.Context, early []byte) ([]byte, bool) {
 			putBuffer(buf)
 		}
 	}
-	slow := time.AfterFunc(t.hello, func() { t.abort(EndIdle) })
-	defer slow.Stop()
-	first, err := inspect(ctx, t.target, early, t.client)
+	whole, err := inspectWhole(t.target, early)
+	if !whole {
+		slow := time.AfterFunc(t.hello, func() { t.abort(EndIdle) })
+		defer slow.Stop()
+		early, err = inspect(ctx, t.target, early, t.client)
+	}
 	if err == nil {
-		return first, true
+		return early, true
 	}
 	t.other = true
 	t.client.Write(unrecognizedName)
@@ -116,57 +118,4 @@ func (t *tunnel) abort(end string) {
 	t.note(end)
 	t.client.SetDeadline(past)
 	t.up.SetDeadline(past)
-}
-
-// quietLook is after how long a tunnel in which nothing moves is looked at; a
-// test cannot wait for it.
-var quietLook = 5 * time.Second
-
-// idleTimer ends a tunnel in which no byte has moved for its idle time, seen
-// by its counters so that copying needs no clock. It ends one that stands still
-// sooner when a side has reset: behind bytes that nobody takes, no read would
-// get to know.
-type idleTimer struct {
-	mu      sync.Mutex
-	timer   *time.Timer
-	stopped bool
-	last    int64
-	every   time.Duration
-	quiet   time.Duration
-}
-
-func (i *idleTimer) start(t *tunnel) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.every = min(t.idle/4, quietLook)
-	i.timer = time.AfterFunc(i.every, func() { i.tick(t) })
-}
-
-func (i *idleTimer) tick(t *tunnel) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.stopped {
-		return
-	}
-	i.quiet += i.every
-	if now := t.sent.Load() + t.received.Load(); now != i.last {
-		i.last, i.quiet = now, 0
-	}
-	switch {
-	case i.quiet > 0 && wasReset(t.client):
-		t.abort(EndClient)
-	case i.quiet > 0 && wasReset(t.up):
-		t.abort(EndUpstream)
-	case i.quiet >= t.idle:
-		t.abort(EndIdle)
-	default:
-		i.timer.Reset(i.every)
-	}
-}
-
-func (i *idleTimer) stop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.stopped = true
-	i.timer.Stop()
 }

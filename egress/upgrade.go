@@ -29,8 +29,8 @@ func (c *client) upgrade(x *exchange, path string) {
 		c.refuse(x, targetRefusal(err))
 		return
 	}
-	w := watchEarly(c.ctx, c.conn, c.buffered())
-	o, resp, back, err := c.ask(w.lookup, x, req)
+	w := c.watchEarly()
+	o, resp, back, err := c.ask(w.ctx, x, req)
 	end := ""
 	if err == nil && resp.StatusCode != http.StatusSwitchingProtocols {
 		_, end = c.respond(x, resp, true)
@@ -54,7 +54,7 @@ func (c *client) upgrade(x *exchange, path string) {
 
 // ask sends the handshake and reads the head of the answer; ctx ends that.
 func (c *client) ask(ctx context.Context, x *exchange, req *http.Request) (*origin, *http.Response, *bufio.Reader, error) {
-	up, err := c.p.reach(ctx, ctx, x.trip)
+	up, err := c.p.reach(ctx, x.trip, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -132,9 +132,9 @@ func (c *client) switchOver(x *exchange, resp *http.Response, up net.Conn, early
 	up.SetDeadline(time.Time{})
 	first := make([]byte, back.Buffered())
 	io.ReadFull(back, first)
-	t := opened(c.conn, up, c.b.Idle)
+	t := c.opened(up)
 	t.early, t.back = early, first
-	end := t.run(c.ctx)
+	end := c.through(t)
 	x.ev.Sent, x.ev.Received = t.sent.Load(), t.received.Load()
-	c.report(x, "", endOf(c.ctx, end))
+	c.report(x, "", end)
 }

@@ -16,11 +16,7 @@ var errClientLeft = errors.New("the client left")
 const earlyMax = 32 << 10
 
 // resetLook is how often a client that is not read from is looked at.
-const resetLook = 50 * time.Millisecond
-
-// watchAfter is how long a dial may take before its client is looked at: most
-// that succeed at once are over by then, and the watch costs as much as they.
-const watchAfter = 2 * time.Millisecond
+const resetLook = 40 * time.Millisecond
 
 // past unblocks a read that is under way.
 var past = time.Unix(1, 0)
@@ -28,35 +24,52 @@ var past = time.Unix(1, 0)
 // earlyWatch reads what a client sends while its host is looked up and
 // dialled, and notices when it leaves. A reset ends both. An end without any
 // byte ends the dial only: a verdict on the name is still an answer, a tunnel
-// is not. Bytes and then an end are a client that waits for its answer.
+// is not. Bytes and then an end are a client that waits for its answer. It
+// begins when this has taken long enough.
 type earlyWatch struct {
-	conn         net.Conn
-	lookup, dial context.Context
-	reset, leave context.CancelCauseFunc
-	early        []byte
-	gone         bool // reset, nobody is there to be answered
-	begin        *time.Timer
-	stopping     chan struct{}
-	done         chan struct{}
+	ctx      context.Context // of look-up and dial
+	out      *lookout
+	conn     net.Conn
+	end      context.CancelCauseFunc
+	early    []byte
+	gone     bool // reset, nobody is there to be answered
+	stopping chan struct{}
+	done     chan struct{}
+
+	mu      sync.Mutex
+	dialing bool
+	ended   bool // without any byte
 }
 
-func watchEarly(ctx context.Context, conn net.Conn, early []byte) *earlyWatch {
-	w := &earlyWatch{conn: conn, early: early, stopping: make(chan struct{}), done: make(chan struct{})}
-	w.lookup, w.reset = context.WithCancelCause(ctx)
-	w.dial, w.leave = context.WithCancelCause(w.lookup)
-	w.begin = time.AfterFunc(watchAfter, w.read)
+func (c *client) watchEarly() *earlyWatch {
+	w := &earlyWatch{out: &c.p.lookout, conn: c.conn, early: c.buffered(), stopping: make(chan struct{}), done: make(chan struct{})}
+	w.ctx, w.end = context.WithCancelCause(c.ctx)
+	w.out.add(w)
 	return w
+}
+
+// dials is told that the look-up is over.
+func (w *earlyWatch) dials() { w.leave(func() { w.dialing = true }) }
+
+// leave ends a dial whose client has ended, whichever came first.
+func (w *earlyWatch) leave(note func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	note()
+	if w.dialing && w.ended {
+		w.end(errClientLeft)
+	}
 }
 
 func (w *earlyWatch) read() {
 	defer close(w.done)
 	err := w.readEarly()
 	if isEOF(err) && len(w.early) == 0 {
-		w.leave(errClientLeft)
+		w.leave(func() { w.ended = true })
 	}
 	if broke(err) || awaitReset(w.conn, w.stopping) {
 		w.gone = true
-		w.reset(errClientLeft)
+		w.end(errClientLeft)
 	}
 }
 
@@ -98,14 +111,13 @@ func awaitReset(conn net.Conn, stop <-chan struct{}) bool {
 
 // stop ends the watch and gives what had been read, in order and once.
 func (w *earlyWatch) stop() (early []byte, gone bool) {
-	if !w.begin.Stop() {
+	if !w.out.remove(w) {
 		close(w.stopping)
 		w.conn.SetReadDeadline(past)
 		<-w.done
 		w.conn.SetReadDeadline(time.Time{})
 	}
-	w.leave(nil)
-	w.reset(nil)
+	w.end(nil)
 	return w.early, w.gone
 }
 
