@@ -87,8 +87,8 @@ func (l *lab) tunnels(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// ours says whether the bars hold for a subject.
-func (l *lab) ours(s *subject) bool { return s.pid == l.subjects[1].pid || s.pid == l.inside.pid }
+// ours says whether the bars hold for a subject. They were set for connections to a name that is known.
+func (l *lab) ours(s *subject) bool { return !s.fresh && (s.pid == l.subjects[1].pid || s.pid == l.inside.pid) }
 
 // asked are all subjects, and those that ask a name server themselves once more with a question for each connection.
 func (l *lab) asked() []*subject {
