@@ -12,13 +12,14 @@ import (
 
 // watch looks for edits of the configuration until lifetime ends, and lets the openings follow them.
 func (k *Kernel) watch(lifetime context.Context, r *rules) {
-	r.follow = func() { k.follow(lifetime) }
+	r.follow = func() { k.follow(lifetime, r.holds) }
 	go r.watch(lifetime)
 }
 
 // follow brings the openings to what the configuration asks for now. What it no longer asks for is closed even where the new ones cannot be: taking
-// away must not depend on anything. What has not changed is not touched.
-func (k *Kernel) follow(lifetime context.Context) {
+// away must not depend on anything. What has not changed is not touched. holds says afterwards whether what was read is what the rules were read from:
+// a file in the middle of being written asks for nothing.
+func (k *Kernel) follow(lifetime context.Context, holds func() bool) {
 	k.busy.Lock()
 	defer k.busy.Unlock()
 	l, life, ok := k.ports.here.attached(lifetime.Done())
@@ -27,7 +28,7 @@ func (k *Kernel) follow(lifetime context.Context) {
 	}
 	plan := k.planCopy()
 	cfg, err := plan.spec.config(plan.host)
-	if err != nil { // edited again; the next look tells it
+	if !holds() || err != nil { // edited again; the next look tells it
 		return
 	}
 	k.tellClips(plan, cfg)

@@ -143,6 +143,6 @@ func TestACeilingThatComesLaterCloses(t *testing.T) {
 
 	require.NoError(t, dirs.WriteFile(policy, fmt.Appendf(nil, "sandbox: {forward: [%d]} # again\n", allowed), 0o644))
 	_, lifetime, _ := k.ports.here.attached(nil)
-	k.follow(lifetime)
+	k.follow(lifetime, func() bool { return true })
 	assert.Equal(t, 1, strings.Count(said.String(), clip), "told once")
 }

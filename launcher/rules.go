@@ -80,7 +80,7 @@ func stampsOf(files [3]string) (s stamps) {
 func (r *rules) current() (*egress.Rules, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stamps := stampsOf(r.files) // before the files are read: a change while they are is seen next time
+	stamps := r.settle() // before the files are read: a change while they are is seen next time
 	if stamps == r.stamps {
 		return r.present, nil
 	}
@@ -96,6 +96,37 @@ func (r *rules) current() (*egress.Rules, error) {
 		go r.end() // which asks for the rules
 	}
 	return r.present, nil
+}
+
+// An editor that saves in place leaves an empty file, or none, for a moment, and after that half of one. Either can be read, and would take away what
+// denies. So a file is let be for as long as it may still be being written.
+const (
+	writingLook = 5 * time.Millisecond
+	writingRest = 20 * time.Millisecond  // since the last write
+	writingMost = 300 * time.Millisecond // for what has gone, or has been emptied, altogether
+)
+
+// settle waits until nobody is writing, when something has changed, and stamps what there is then.
+func (r *rules) settle() stamps {
+	now := stampsOf(r.files)
+	for until := time.Now().Add(writingMost); now != r.stamps && now.unfinished(r.stamps) && time.Now().Before(until); now = stampsOf(r.files) {
+		<-time.After(writingLook)
+	}
+	return now
+}
+
+func (s stamps) unfinished(before stamps) bool {
+	for i, f := range s {
+		switch {
+		case f.size == 0: // or it is not there
+			if before[i].size > 0 {
+				return true
+			}
+		case time.Since(time.Unix(0, f.modified)) < writingRest:
+			return true
+		}
+	}
+	return false
 }
 
 func (r *rules) end() {
@@ -119,6 +150,17 @@ func (r *rules) watch(lifetime context.Context) {
 			}
 		}
 	}
+}
+
+// holds reports whether the files are as they were when they were read last. When they are not, there is an edit to be told of once more.
+func (r *rules) holds() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stampsOf(r.files) == r.stamps {
+		return true
+	}
+	r.edited = true
+	return false
 }
 
 // changed reports whether there was an edit since it was last asked.

@@ -3,6 +3,7 @@ package launcher
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,4 +108,49 @@ func TestTheRulesOfAnEmbedderAreItsOwn(t *testing.T) {
 	e.write("egress: {allow: [b.test]}\n")
 	assert.True(t, e.allows("own.test"))
 	assert.False(t, e.allows("b.test"))
+}
+
+// saves writes in place, in steps, as some editors do: the file is gone or empty at first, and then holds half of what it will.
+func (e *edited) saves(first func(), text string) {
+	first()
+	time.Sleep(5 * time.Millisecond)
+	f, err := os.OpenFile(e.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if !assert.NoError(e.t, err) {
+		return
+	}
+	defer f.Close()
+	for line := range strings.Lines(text) {
+		f.WriteString(line)
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestAFileThatIsBeingWrittenTakesNothingAway(t *testing.T) {
+	const text = "egress:\n  groups: [python]\n  allow: [a.test]\n  deny: [pypi.org]\n"
+	e := newEdited(t, text, Spec{})
+	for name, first := range map[string]func(){
+		"emptied": func() { assert.NoError(t, os.Truncate(e.file, 0)) },
+		"moved":   func() { assert.NoError(t, os.Rename(e.file, e.file+"~")) },
+	} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 5 {
+				e.saves(first, text)
+			}
+		}()
+		for saving := true; saving; {
+			select {
+			case <-done:
+				saving = false
+			default:
+			}
+			assert.True(t, e.allows("a.test"), name)
+			assert.False(t, e.allows("pypi.org"), "%s: the group without what denies", name)
+			assert.False(t, e.allows("www.ebi.ac.uk"), "%s: what is built in", name)
+		}
+	}
+	assert.Empty(t, e.told)
+	require.NoError(t, os.Truncate(e.file, 0))
+	assert.True(t, e.allows("www.ebi.ac.uk"), "the control: an empty file that stays empty means what is built in")
 }
