@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // maxLogLine is far above what an Entry takes; a longer line is none.
@@ -18,8 +19,24 @@ const maxLogLine = 64 << 10
 type LogReader struct {
 	Path string // as in Audit
 
+	logPart
+	before logPart   // the one that was read before it
+	until  time.Time // so long something may still be written there
+}
+
+// logPart is one file of a log.
+type logPart struct {
 	file *os.File
 	rest []byte // of a line that is not complete yet
+}
+
+func (p *logPart) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	err := p.file.Close()
+	*p = logPart{}
+	return err
 }
 
 // Read hands over every entry that has been written since the last call, the
@@ -27,6 +44,9 @@ type LogReader struct {
 // entries, such as one that a crash cut, are left out. An error is the
 // system's; a later call goes on from there.
 func (r *LogReader) Read(use func(Entry)) error {
+	if err := r.drainBefore(use); err != nil {
+		return err
+	}
 	for {
 		next, err := r.next()
 		if err != nil {
@@ -40,20 +60,29 @@ func (r *LogReader) Read(use func(Entry)) error {
 		if next == nil {
 			return nil
 		}
-		r.Close()
-		r.file = next
+		r.before.Close()
+		r.before, r.until = r.logPart, time.Now().Add(2*lookAgain)
+		r.logPart = logPart{file: next}
 	}
+}
+
+// drainBefore reads what a writer that had not seen the rotation yet has added
+// to the file that was read before.
+func (r *LogReader) drainBefore(use func(Entry)) error {
+	if r.before.file == nil {
+		return nil
+	}
+	over := time.Now().After(r.until) // before it is read: what comes later is nothing
+	err := r.before.drain(use)
+	if over {
+		r.before.Close()
+	}
+	return err
 }
 
 // Close ends the reading.
 func (r *LogReader) Close() error {
-	r.rest = nil
-	if r.file == nil {
-		return nil
-	}
-	err := r.file.Close()
-	r.file = nil
-	return err
+	return errors.Join(r.before.Close(), r.logPart.Close())
 }
 
 // next opens the file that is written after the present one; nil when that is
@@ -113,12 +142,12 @@ func (r *LogReader) name(age int) string {
 	return fmt.Sprintf("%s.%d", r.Path, age)
 }
 
-func (r *LogReader) drain(use func(Entry)) error {
+func (p *logPart) drain(use func(Entry)) error {
 	buf := make([]byte, 32<<10)
 	for {
-		n, err := r.file.Read(buf)
-		r.rest = append(r.rest, buf[:n]...)
-		r.lines(use)
+		n, err := p.file.Read(buf)
+		p.rest = append(p.rest, buf[:n]...)
+		p.lines(use)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -128,19 +157,19 @@ func (r *LogReader) drain(use func(Entry)) error {
 	}
 }
 
-func (r *LogReader) lines(use func(Entry)) {
+func (p *logPart) lines(use func(Entry)) {
 	for {
-		line, rest, whole := bytes.Cut(r.rest, []byte("\n"))
+		line, rest, whole := bytes.Cut(p.rest, []byte("\n"))
 		if !whole {
 			break
 		}
-		r.rest = rest
+		p.rest = rest
 		var e Entry
 		if json.Unmarshal(line, &e) == nil && !e.Time.IsZero() {
 			use(e)
 		}
 	}
-	if len(r.rest) > maxLogLine {
-		r.rest = r.rest[:0]
+	if len(p.rest) > maxLogLine {
+		p.rest = p.rest[:0]
 	}
 }

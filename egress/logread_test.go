@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,33 @@ func TestALogThatIsRotatedAwayGoesOn(t *testing.T) {
 	got := hostsOf(t, r)
 	require.NotEmpty(t, got)
 	assert.Equal(t, "h19.test", got[len(got)-1], "what is left of it")
+}
+
+// TestAWriterThatIsLateIsReadAsWell: one writer rotates, and another one still
+// writes to the old file, until it looks.
+func TestAWriterThatIsLateIsReadAsWell(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "egress.jsonl")
+	late := &Audit{Path: path}
+	record(late, "a.test")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	late.MaxSize = 3*info.Size() + 250 // room for a line of the late one where there is none for one of the other
+	other := &Audit{Path: path, MaxSize: late.MaxSize, Kernel: strings.Repeat("k", 200)}
+	defer late.Close()
+	defer other.Close()
+	r := &LogReader{Path: path}
+	defer r.Close()
+	record(other, "b.test", "c.test")
+	require.Equal(t, []string{"a.test", "b.test", "c.test"}, hostsOf(t, r))
+	record(late, "d.test")
+	record(other, "e.test")
+	old, err := os.ReadFile(path + ".1")
+	require.NoError(t, err)
+	require.Contains(t, string(old), "d.test", "the control: it was late")
+	assert.ElementsMatch(t, []string{"d.test", "e.test"}, hostsOf(t, r))
+	r.until = time.Time{}
+	assert.Empty(t, hostsOf(t, r))
+	assert.Nil(t, r.before.file, "it is not kept for ever")
 }
 
 func TestALineIsReadOnceItIsWhole(t *testing.T) {
