@@ -30,16 +30,6 @@ type Entry struct {
 	Until       *time.Time   `json:"until,omitempty"`    // when the last of them was
 }
 
-// What is written of one and the same thing, before the rest of a minute is
-// summed up in one line: a kernel that floods the log must not be able to
-// rotate what it did before out of it.
-const (
-	foldAfterDenied  = 3
-	foldAfterAllowed = 60
-	foldTime         = time.Minute
-	foldKeys         = 256 // beyond them, one line for all others
-)
-
 // Audit writes one JSON line for every tunnel and request. Several processes
 // may write to one file. Fields are set before the first Record.
 type Audit struct {
@@ -53,25 +43,12 @@ type Audit struct {
 
 	mu      sync.Mutex
 	file    logFile
-	folds   map[foldKey]*fold
+	folds   folds
+	settled time.Time // when all of these were looked at
+	budget  budget
 	flush   *time.Timer
-	settled time.Time // when all folds were looked at
 	failed  bool
 	closed  bool
-}
-
-type foldKey struct {
-	host    string
-	port    uint16
-	verdict Verdict
-	code    string
-}
-
-// fold counts one thing within one window of time.
-type fold struct {
-	since time.Time
-	seen  int
-	sum   *Entry // nil until something is summed up
 }
 
 // Record writes an event. It may be called by several goroutines; it waits for
@@ -86,13 +63,12 @@ func (a *Audit) Record(e Event) {
 		return
 	}
 	entry := a.entry(e)
-	f := a.fold(e, entry.Time)
-	f.seen++
-	limit := foldAfterDenied
-	if e.Verdict == Allow {
-		limit = foldAfterAllowed
+	if e.Sent >= ownLine {
+		a.write(entry)
+		return
 	}
-	if f.seen <= limit {
+	f := a.fold(entry)
+	if f.seen++; f.seen <= a.most(entry.Verdict) {
 		a.write(entry)
 		return
 	}
@@ -106,70 +82,8 @@ func (a *Audit) entry(e Event) Entry {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return Entry{
 		Time: e.Time.UTC(), Kernel: a.Kernel, Environment: a.Environment, Method: clip(e.Method, maxName), Host: clip(e.Host, maxName), Port: e.Port,
-		Verdict: e.Verdict, Code: e.Code, Rule: e.Rule, Addresses: e.Addresses, Via: e.Via, DNS: ms(e.DNS), Dial: ms(e.Dial),
+		Verdict: e.Verdict, Code: e.Code, Rule: e.Rule, Addresses: someAddresses(e.Addresses), Via: e.Via, DNS: ms(e.DNS), Dial: ms(e.Dial),
 		Sent: e.Sent, Received: e.Received, End: e.End,
-	}
-}
-
-// fold finds the window that an event falls into, and closes one that is over.
-func (a *Audit) fold(e Event, now time.Time) *fold {
-	key := foldKey{e.Host, e.Port, e.Verdict, e.Code}
-	f := a.folds[key]
-	if f != nil && now.Sub(f.since) < foldTime {
-		return f
-	}
-	if f != nil {
-		a.settle(f)
-		delete(a.folds, key)
-	}
-	if len(a.folds) >= foldKeys && now.Sub(a.settled) >= time.Second { // all of them are looked at
-		a.settleOld(now)
-	}
-	if len(a.folds) >= foldKeys {
-		key = foldKey{verdict: e.Verdict}
-		if f := a.folds[key]; f != nil {
-			return f
-		}
-	}
-	if a.folds == nil {
-		a.folds = map[foldKey]*fold{}
-	}
-	f = &fold{since: now}
-	a.folds[key] = f
-	return f
-}
-
-// add sums an entry up. What differs between the summed ones is left out.
-func (f *fold) add(e Entry) {
-	if f.sum == nil {
-		f.sum = &e
-		f.sum.Repeated = 0
-	} else {
-		s := f.sum
-		s.Sent, s.Received = s.Sent+e.Sent, s.Received+e.Received
-		if s.Host != e.Host || s.Port != e.Port {
-			s.Host, s.Port, s.Code, s.Rule, s.Addresses = "", 0, "", "", nil
-		}
-	}
-	f.sum.Repeated++
-	until := e.Time
-	f.sum.Until = &until
-}
-
-func (a *Audit) settle(f *fold) {
-	if f.sum != nil {
-		a.write(*f.sum)
-		f.sum = nil
-	}
-}
-
-func (a *Audit) settleOld(now time.Time) {
-	a.settled = now
-	for key, f := range a.folds {
-		if now.Sub(f.since) >= foldTime {
-			a.settle(f)
-			delete(a.folds, key)
-		}
 	}
 }
 
@@ -193,6 +107,7 @@ func (a *Audit) expire() {
 func (a *Audit) write(e Entry) {
 	line, err := json.Marshal(e)
 	if err == nil {
+		a.budget.spend(len(line) + 1)
 		err = a.file.append(a.Path, a.maxSize(), a.keep(), append(line, '\n'))
 	}
 	if err != nil && !a.failed && a.Failed != nil {
