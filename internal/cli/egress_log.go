@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,13 +129,28 @@ func (a *app) entry(e egress.Entry) {
 	}
 }
 
+// unread are the codes of requests that are refused before they have named a host.
+var unread = []string{
+	egress.CodeMalformed, egress.CodeMethodRefused, egress.CodeNoSecret, egress.CodeHeadTimeout, egress.CodeTargetTooLong, egress.CodeHeadTooLarge,
+	egress.CodeExpectation, egress.CodeUnsupported, egress.CodeTooManyConnection,
+}
+
+// whither is the host of an entry; a sum may have none because there were several.
+func whither(e egress.Entry) string {
+	switch {
+	case e.Host != "" && e.Port == 0:
+		return e.Host
+	case e.Host != "":
+		return egress.Target{Name: e.Host, Port: e.Port}.String()
+	case e.Repeated == 0 || slices.Contains(unread, e.Code):
+		return "no host"
+	}
+	return "several hosts"
+}
+
 // entryLine says one entry: when, who, what, and how it ended.
 func entryLine(e egress.Entry) string {
-	where := "several hosts"
-	if e.Host != "" {
-		where = egress.Target{Name: e.Host, Port: e.Port}.String()
-	}
-	words := []string{e.Time.Local().Format(time.DateTime), e.Kernel, e.Verdict.String(), where, e.Code}
+	words := []string{e.Time.Local().Format(time.DateTime), e.Kernel, e.Verdict.String(), whither(e), cmp.Or(e.Code, "for several reasons")}
 	if e.Rule != "" && e.Rule != e.Host {
 		words = append(words, "by "+e.Rule)
 	}
