@@ -1,7 +1,9 @@
 package egress
 
 import (
+	"net"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -21,6 +23,15 @@ type Event struct {
 	Sent      int64         // body or tunnel bytes from the client to the host
 	Received  int64         // from the host to the client
 	End       string        // see the End constants
+}
+
+// Where is HOST:PORT as far as it is known: a number that is no address has no
+// port, and what cannot be read has neither.
+func (e Event) Where() string {
+	if e.Port == 0 {
+		return e.Host
+	}
+	return net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
 }
 
 // How a tunnel or a request ended.

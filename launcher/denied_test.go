@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kernel-launch/kernel-launch/egress"
+	"github.com/kernel-launch/kernel-launch/internal/witness"
 )
 
 func refusedAt(at int, host string, port uint16, code string) egress.Event {
@@ -80,4 +81,22 @@ func TestAFloodOfRefusalsDoesNotWorkOutALineForEach(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 10*linesASecond, passed, "in ten seconds")
+}
+
+func TestARefusalIsToldAsWhatIsKnownOfIt(t *testing.T) {
+	_, k := stand(t)
+	var said witness.Output
+	k.err = newOutput(&said, newTail(0))
+	tell := k.denials()
+	for _, e := range []egress.Event{
+		refusedAt(1, "a.test", 443, egress.CodeNotListed), refusedAt(1, "2606:4700::1", 443, egress.CodeAddressLiteral),
+		refusedAt(1, "127.1", 0, egress.CodeNumericHost), refusedAt(1, "", 0, egress.CodeMalformed), refusedAt(1, "", 0, egress.CodeHeadTimeout),
+	} {
+		tell(e)
+	}
+	k.err.Close()
+	for _, want := range []string{"refused a.test:443 (not-listed)", "refused [2606:4700::1]:443 (address-literal)", "refused 127.1 (numeric-host)", "refused a request that names no host (malformed)"} {
+		assert.Contains(t, said.String(), "kernel-launch: "+want)
+	}
+	assert.Equal(t, 4, strings.Count(said.String(), "refused"), "once for each host, and for none")
 }

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -277,7 +278,7 @@ func (k *Kernel) denials() func(egress.Event) {
 		if e.Verdict != egress.Deny || !told.add(e.Host) {
 			return
 		}
-		text := fmt.Sprintf("refused %s:%d (%s)", e.Host, e.Port, e.Code)
+		text := fmt.Sprintf("refused %s (%s)", cmp.Or(e.Where(), "a request that names no host"), e.Code)
 		switch line, ceiling := k.Plan().way(e); {
 		case line != "":
 			text += "; to allow it: " + line

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/launcher"
 )
@@ -21,7 +22,7 @@ func ask(ctx context.Context, r launcher.Record) (launcher.Reply, error) {
 
 func showDenied(w io.Writer, list []launcher.Denial) {
 	for _, d := range list {
-		fmt.Fprintf(w, "refused: %s:%d (%s), %s, last %s\n", plain.Line(d.Host, 255), d.Port, plain.Line(d.Code, 40), count(d.Count, "time"), d.Last.Local().Format(time.DateTime))
+		fmt.Fprintf(w, "refused: %s (%s), %s, last %s\n", plain.Line(egress.Event{Host: d.Host, Port: d.Port}.Where(), 300), plain.Line(d.Code, 40), count(d.Count, "time"), d.Last.Local().Format(time.DateTime))
 		if d.Allow != "" {
 			fmt.Fprintf(w, "  to allow it: %s\n", plain.Line(d.Allow, 300))
 		}

@@ -138,10 +138,8 @@ var unread = []string{
 // whither is the host of an entry; a sum may have none because there were several.
 func whither(e egress.Entry) string {
 	switch {
-	case e.Host != "" && e.Port == 0:
-		return e.Host
 	case e.Host != "":
-		return egress.Target{Name: e.Host, Port: e.Port}.String()
+		return egress.Event{Host: e.Host, Port: e.Port}.Where()
 	case e.Repeated == 0 || slices.Contains(unread, e.Code):
 		return "no host"
 	}
