@@ -49,7 +49,7 @@ const (
 // Report is what would happen to a target, for a person who asks.
 type Report struct {
 	Host      string       `json:"host"`
-	Port      uint16       `json:"port"`
+	Port      uint16       `json:"port"` // the one that was judged, see Proxy.Check
 	Verdict   Verdict      `json:"verdict"`
 	Code      string       `json:"code"`
 	Rule      string       `json:"rule"`          // the one that decided, or empty

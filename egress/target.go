@@ -58,6 +58,9 @@ func ParseAuthority(s string) (Target, error) {
 // an IPv6 address may stand without brackets. Errors are *TargetError.
 func ParseHost(s string, port uint16) (Target, error) {
 	s = strings.TrimSpace(s)
+	if strings.Contains(s, "://") {
+		return Target{}, &TargetError{Text: s, What: "a URL is no host; leave out the scheme and the path", Code: CodeMalformed}
+	}
 	if a, err := netip.ParseAddr(s); err == nil && a.Is6() && port != 0 {
 		s = "[" + s + "]"
 	}

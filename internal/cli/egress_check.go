@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/internal/config"
+	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/launcher"
 	"github.com/kernel-launch/kernel-launch/sandbox"
 )
@@ -19,7 +21,7 @@ import (
 type checked struct {
 	egress.Report
 	Allow string `json:"allow,omitempty"` // the line that would let it through
-	Why   string `json:"why,omitempty"`   // why there is none, where that is not the code's to say
+	Why   string `json:"why,omitempty"`   // what else is in the way, where that is not the code's to say
 }
 
 func (a *app) egressCheck() *cobra.Command {
@@ -34,6 +36,11 @@ func (a *app) egressCheck() *cobra.Command {
 				return err
 			}
 			target, err := egress.ParseHost(args[0], 443)
+			var number *egress.TargetError
+			if errors.As(err, &number) && number.Code == egress.CodeNumericHost {
+				r := checked{Report: egress.Report{Host: args[0], Code: number.Code, Addresses: []netip.Addr{}}, Why: number.What}
+				return a.print(r, func(w io.Writer) { lines(w, r.sentences()) })
+			}
 			if err != nil {
 				return usage(cmd, "%v", err)
 			}
@@ -57,8 +64,14 @@ func (a *app) check(ctx context.Context, cfg *launcher.Config, s config.Sources,
 	}
 	r := checked{Report: proxy.Check(ctx, t)}
 	if r.Verdict == egress.Allow {
+		if proxy.Upstream != nil && r.Code == egress.CodeProxyFailed {
+			if _, err := proxy.Upstream(t); err != nil {
+				r.Why = err.Error()
+			}
+		}
 		return r
 	}
+	t.Port = r.Port
 	scope, rule, found, err := config.Way(s, t)
 	var clipped *config.ClippedError
 	switch {
@@ -84,7 +97,7 @@ func credentialNames(cfg *launcher.Config) (all []egress.Credential) {
 
 // sentences say the report, and the line that would change it where one can.
 func (r checked) sentences() []string {
-	where := egress.Target{Name: r.Host, Port: r.Port}.String()
+	where := plain.Line(egress.Event{Host: r.Host, Port: r.Port}.Where(), 300)
 	by := r.Code
 	if r.Rule != "" {
 		by += ", rule " + r.Rule
@@ -97,16 +110,24 @@ func (r checked) sentences() []string {
 		if r.Why != "" {
 			out = append(out, r.Why)
 		}
-		return out
+		return append(out, r.stamped()...)
 	}
 	out := []string{fmt.Sprintf("%s is allowed (%s)%s", where, by, addresses(r))}
 	if r.Via != "" {
 		out = append(out, fmt.Sprintf("it is reached through the proxy %s, which chooses the address", r.Via))
 	}
-	if len(r.Credentials) > 0 {
-		out = append(out, fmt.Sprintf("requests to http://%s go on as https with the header %s of config.yaml; a client that speaks TLS itself goes without", r.Host, strings.Join(r.Credentials, ", ")))
+	if r.Why != "" {
+		out = append(out, r.Why)
 	}
-	return out
+	return append(out, r.stamped()...)
+}
+
+// stamped says what is put on, and for whom.
+func (r checked) stamped() []string {
+	if len(r.Credentials) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("requests to http://%s go on as https with the header %s of config.yaml; a client that speaks TLS itself goes without", r.Host, strings.Join(r.Credentials, ", "))}
 }
 
 func addresses(r checked) string {
