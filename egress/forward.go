@@ -236,15 +236,20 @@ func (c *client) plainFailed(ctx context.Context, x *exchange, b *body, w *reque
 }
 
 // upstreamFault names a failure behind the connection; a refusal of the way
-// there passes as it is.
+// there passes as it is. A plain request has a connection with the proxy in
+// front and with nobody else, where there is one.
 func upstreamFault(t *trip, err error) error {
 	var r *refusal
 	var ne net.Error
 	switch {
 	case errors.As(err, &r):
 		return r
+	case errors.As(err, &ne) && ne.Timeout() && t.absolute:
+		return t.fail(504, CodeProxyFailed, "the proxy "+t.via()+" did not answer")
 	case errors.As(err, &ne) && ne.Timeout():
 		return t.fail(504, CodeUpstream, t.target.Host()+" did not answer")
+	case t.absolute:
+		return t.fail(502, CodeProxyFailed, "the proxy "+t.via()+" broke off, or its answer is not HTTP")
 	}
 	return t.fail(502, CodeUpstream, t.target.Host()+" broke off, or its answer is not HTTP")
 }

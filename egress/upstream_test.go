@@ -217,6 +217,30 @@ func TestARefusalOfTheProxyInFrontIsNamedAsItsOwn(t *testing.T) {
 	assert.Contains(t, resp.Status, "says 407 Who")
 }
 
+func TestAProxyInFrontThatFailsAPlainRequestIsNamed(t *testing.T) {
+	for answer, c := range map[string]struct {
+		status int
+		phrase string
+	}{
+		"SSH-2.0-nonsense\r\n\r\n": {502, "broke off, or its answer is not HTTP"},
+		"HTTP/1.1 200":             {502, "broke off, or its answer is not HTTP"},
+		"":                         {504, "did not answer"},
+	} {
+		w, f := behind(t, func(w *world) {
+			w.proxy.Bounds.Idle = 300 * time.Millisecond
+			if answer == "" {
+				w.origin = listen(t, func(c *net.TCPConn) { io.Copy(io.Discard, c) })
+			}
+		})
+		f.answer = answer
+		resp, body := w.call(fetch("http://allowed.test/", "")).answer()
+		assert.Equal(t, c.status, resp.StatusCode)
+		assert.Contains(t, resp.Status, "the proxy "+f.url.Host+" "+c.phrase)
+		assert.NotContains(t, body+resp.Status, proxyPassword)
+		assert.Equal(t, CodeProxyFailed, w.waitEvent(0).Code)
+	}
+}
+
 func TestAProxyInFrontThatIsNotThereOrCannotBeUsed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
