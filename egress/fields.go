@@ -18,6 +18,13 @@ var telling = []string{"via", "forwarded", "x-real-ip", "x-unix-socket", "x-upst
 
 var hopPrefixes = []string{"proxy-", "x-forwarded-", "x-kernel-launch-"}
 
+// OwnField is true for a request field that belongs to one connection or that
+// the proxy writes itself. A Credential under such a name would never arrive.
+func OwnField(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(hop, name) || strings.HasPrefix(name, "proxy-")
+}
+
 // stripped is true for a request field that stays here. An underscore counts
 // as a hyphen, since servers that speak CGI cannot tell them apart.
 func stripped(name string, named []string) bool {

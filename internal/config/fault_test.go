@@ -72,8 +72,16 @@ var faults = map[string]struct{ text, want string }{
 	"hook without command":        {"hooks: {before_restart: [[]]}\n", `config.yaml:1: hooks.before_restart: names no command`},
 	"hook of two kinds":           {"hooks: {before_restart: [[a, {b: c}]]}\n", `config.yaml:1: hooks.before_restart: must be one value, not a mapping`},
 	"credential": {"egress:\n  credentials:\n    - {host: .example.test, header: \"X Y\", value_from: {env: A, file: /x}}\n", `config.yaml:3: egress.credentials.host: target ".example.test"…
-config.yaml:3: egress.credentials.header: "X Y" is no name of a header
+config.yaml:3: egress.credentials.header: is no name of a header
 config.yaml:3: egress.credentials.value_from: must name exactly one of env, file and command`},
+	"credential, parts that would be ignored": {"egress:\n  credentials:\n    - {host: \"api.example.test:8443\", header: Transfer-Encoding, value_from: {env: A}}\n    - {host: api.example.test, header: proxy-authorization, value_from: {env: A}}\n", `config.yaml:3: egress.credentials.host: "api.example.test:8443": must be a name without a port; it holds for every port of the host
+config.yaml:3: egress.credentials.header: "Transfer-Encoding": is a header that the proxy writes itself
+config.yaml:4: egress.credentials.header: "proxy-authorization": is a header that the proxy writes itself`},
+	"credential, twice": {"egress:\n  credentials:\n    - {host: api.example.test, header: X-Key, value_from: {env: A}}\n    - {host: API.example.test., header: x-key, value_from: {env: B}}\n    - {host: api.example.test, header: X-Other, value_from: {env: B}}\n", `config.yaml:3: egress.credentials: x-key for API.example.test. stands there twice`},
+	"credential, a value in the wrong place": {"egress:\n  credentials:\n    - {host: a.test, header: \"Authorization: T0PSECRET\", value_from: {env: \"Bearer T0PSECRET\"}}\n    - {host: b.test, header: X-A, value_from: {command: \"curl -H T0PSECRET | jq\"}}\n    - {host: b.test, header: X-B, value_from: {command: \"echo 'T0PSECRET\"}}\n", `config.yaml:3: egress.credentials.header: is no name of a header
+config.yaml:3: egress.credentials.value_from.env: is no name of a variable; the name stands here, not the value
+config.yaml:4: egress.credentials.value_from.command: is more than one command with arguments, and no shell runs it
+config.yaml:5: egress.credentials.value_from.command: cannot be split into arguments: invalid command line string`},
 	"credential, missing parts": {"egress:\n  credentials:\n    - {host: 192.0.2.1}\n", `config.yaml:3: egress.credentials.host: "192.0.2.1": must be the name of one host, not an address
 config.yaml:3: egress.credentials: "header" is missing
 config.yaml:3: egress.credentials: "value_from" is missing`},

@@ -80,7 +80,7 @@ func egressKeys(p paths) fields {
 		"allow_inward":  pairs(egress.ParseInward, normalRule, (*Config).putInward),
 		"pin":           pairs(egress.ParsePin, normalRule, (*Config).putPin),
 		"screen":        scalar(oneOf("screen", screens...), func(c *Config, v egress.Screen) { c.Egress.Screen = v }),
-		"credentials":   listOf(readCredential(p), false, func(c *Config, v []Credential) { c.Egress.Credentials = v }),
+		"credentials":   readCredentials(p),
 		"close_on_deny": scalar(boolean, func(c *Config, v bool) { c.Egress.CloseOnDeny = v }),
 		"log":           scalar(oneOf("word", "all", "denied", "none"), func(c *Config, v string) { c.Egress.Log = v }),
 		"bounds":        section(boundKeys()),
