@@ -32,6 +32,7 @@ type Edited struct {
 	Before  *Config
 	After   *Config // what holds in the scope once the change is written
 	text    []byte
+	before  []byte // the text that it was made of; nil when there was no file
 }
 
 // EditError is a change that was not made. The file is as it was.
@@ -61,7 +62,7 @@ func Preview(s Sources, c Change) (*Edited, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Edited{File: s.User}
+	out := &Edited{File: s.User, before: d.before}
 	if out.Before, err = loadOver(s, d.user, nil); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,14 +41,28 @@ func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	defer lock.Close()
-	e, err := Preview(s, c)
-	if err != nil || !e.Changed {
-		return e, err
+	for {
+		e, err := Preview(s, c)
+		if err != nil || !e.Changed {
+			return e, err
+		}
+		if e.stale() {
+			if ctx.Err() != nil {
+				return nil, &BusyError{File: s.User, Err: context.Cause(ctx)}
+			}
+			continue
+		}
+		if err := dirs.WriteFile(file, e.text, 0o600); err != nil {
+			return nil, fmt.Errorf("configuration: %w", err)
+		}
+		return e, nil
 	}
-	if err := dirs.WriteFile(file, e.text, 0o600); err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	return e, nil
+}
+
+// stale is true when somebody who knows nothing of the lock has saved the file since it was read: a person with an editor.
+func (e *Edited) stale() bool {
+	now, err := os.ReadFile(e.File)
+	return err != nil && (e.before != nil || !errors.Is(err, fs.ErrNotExist)) || !bytes.Equal(now, e.before)
 }
 
 // target is the file that is written: a link to it stays a link. Its folder is made when it is missing, and nobody else may be able to write there.

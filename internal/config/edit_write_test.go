@@ -73,6 +73,28 @@ func TestParallelEditsAreAllMade(t *testing.T) {
 	assert.Len(t, w.load().Egress.Allow, n)
 }
 
+// TestAnEditOfAnotherKindIsNotLost: an editor knows no lock, and saves while the change is worked out.
+func TestAnEditOfAnotherKindIsNotLost(t *testing.T) {
+	for _, first := range []string{"", "version: 1\n"} {
+		w := newWorld(t)
+		if first != "" {
+			w.user(first)
+		}
+		ours, times := Allow(everywhere, rules(t, "n.test")...), 0
+		apply := ours.apply
+		ours.apply = func(d *draft) error {
+			if times++; times == 1 {
+				w.user("egress:\n  deny: [bad.test] # meanwhile\n")
+			}
+			return apply(d)
+		}
+		_, text := w.edit(ours)
+		assert.Equal(t, 2, times)
+		assert.Contains(t, text, "  deny: [bad.test] # meanwhile\n")
+		assert.Contains(t, text, "allow: [n.test]")
+	}
+}
+
 func TestAnEditWaitsNoLongerThanItMay(t *testing.T) {
 	w := newWorld(t).user("version: 1\n")
 	lock := flock.New(w.s.User + ".lock")

@@ -14,7 +14,9 @@ import (
 // commands is a key with a list of commands, each a line or a list of arguments.
 func commands(set func(*Config, [][]string)) field { return listOf(readHook, false, set) }
 
-func readHook(r *reader, key string, n *yaml.Node) ([]string, bool) { return readCommand(r, key, n, command) }
+func readHook(r *reader, key string, n *yaml.Node) ([]string, bool) {
+	return readCommand(r, key, n, command)
+}
 
 func readCommand(r *reader, key string, n *yaml.Node, line func(string) ([]string, error)) ([]string, bool) {
 	if n.Kind != yaml.SequenceNode {
@@ -54,7 +56,9 @@ func readCredential(p paths) func(*reader, string, *yaml.Node) (Credential, bool
 func (r *reader) valueSource(p paths, key string, n *yaml.Node) ValueSource {
 	var s ValueSource
 	r.record(key, n, map[string]func(string, *yaml.Node){
-		"env":     func(k string, v *yaml.Node) { s.Env, _ = value(r, k, v, unsaid(variable, "is no name of a variable; the name stands here, not the value")) },
+		"env": func(k string, v *yaml.Node) {
+			s.Env, _ = value(r, k, v, unsaid(variable, "is no name of a variable; the name stands here, not the value"))
+		},
 		"file":    func(k string, v *yaml.Node) { s.File, _ = value(r, k, v, p.absolute) },
 		"command": func(k string, v *yaml.Node) { s.Command, _ = readCommand(r, k, v, tokenCommand) },
 	})
@@ -96,7 +100,9 @@ func stampedHeader(s string) (string, error) {
 // differing finds a header that two credentials would write for one host: one of them would be ignored.
 func (r *reader) differing(key string, n *yaml.Node, all []Credential) {
 	for i, c := range all {
-		if slices.ContainsFunc(all[:i], func(o Credential) bool { return normalRule(o.Host) == normalRule(c.Host) && strings.EqualFold(o.Header, c.Header) }) {
+		if slices.ContainsFunc(all[:i], func(o Credential) bool {
+			return normalRule(o.Host) == normalRule(c.Host) && strings.EqualFold(o.Header, c.Header)
+		}) {
 			r.fault(n, key, "%s for %s stands there twice", clean(c.Header), clean(c.Host))
 		}
 	}
