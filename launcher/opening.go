@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"strconv"
 	"sync"
@@ -64,9 +65,18 @@ func listenHost(ctx context.Context, p Port) (net.Listener, *PortError) {
 	c.SetMultipathTCP(false)
 	l, err := c.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(p.HostPort))))
 	if err != nil {
-		return nil, p.fault(CauseTaken, "port %d of this machine cannot be had: %v", p.HostPort, cause(err))
+		return nil, p.hostFault(err)
 	}
 	return l, nil
+}
+
+// hostFault tells a port that somebody has from one that this user may not have.
+func (p Port) hostFault(err error) *PortError {
+	why := CauseTaken
+	if errors.Is(err, fs.ErrPermission) {
+		why = CauseLow
+	}
+	return p.fault(why, "port %d of this machine cannot be had: %v", p.HostPort, cause(err))
 }
 
 // cause is what a call of the network met, without the address that is said beside it.

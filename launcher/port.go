@@ -95,7 +95,7 @@ func portsOf(cfg *Config) []Port {
 const (
 	CauseText    = "text"    // it is not written as a port
 	CauseNetwork = "network" // the kernel has the host's network
-	CauseLow     = "low"     // nobody inside has the right to listen there
+	CauseLow     = "low"     // nobody inside has the right to listen there, or this user has not on the host
 	CauseTaken   = "taken"   // somebody has the port already, inside or on the host
 	CauseCeiling = "ceiling" // the machine's policy.yaml does not allow it
 	CauseClosed  = "closed"  // there is no such opening to close
@@ -169,6 +169,8 @@ func (p *Plan) checkPorts() (faults []error) {
 			faults = append(faults, port.fault(CauseNetwork, "with network host every port of this machine is the kernel's as well, and the other way round: leave it out"))
 		} else if port.Way == Forwarded && port.Port < lowestPort {
 			faults = append(faults, port.fault(CauseLow, "ports below %d cannot be had inside: give it another number, such as %d:%s", lowestPort, 8000+port.Port, port.outside()))
+		} else if port.Port < lowestPort {
+			faults = append(faults, port.fault(CauseLow, "no program inside can listen on a port below %d: let it take another, and publish that, such as %d:%d", lowestPort, port.HostPort, 8000+port.Port))
 		} else if who := p.owner(port.Port); who != "" {
 			faults = append(faults, port.fault(CauseTaken, "port %d inside is %s", port.Port, who))
 		}

@@ -313,7 +313,8 @@ func TestPortsThatCannotBe(t *testing.T) {
 		{Overrides{Publish: []string{"8050:3128"}}, "publish 8050:3128: port 3128 inside is the egress proxy's"},
 		{Overrides{Forward: []string{"5001", "5001:db.lab.test:1"}}, "forward 5001:db.lab.test:1: port 5001 inside is taken by forward 5001"},
 		{Overrides{Forward: []string{"80"}}, "forward 80: ports below 1024 cannot be had inside: give it another number, such as 8080:127.0.0.1:80"},
-		{Overrides{Publish: []string{"8050", "8050:1"}}, "publish 8050:1: port 8050 of this machine is taken by publish 8050"},
+		{Overrides{Publish: []string{"80"}}, "publish 80: no program inside can listen on a port below 1024: let it take another, and publish that, such as 80:8080"},
+		{Overrides{Publish: []string{"8050", "8050:8001"}}, "publish 8050:8001: port 8050 of this machine is taken by publish 8050"},
 		{Overrides{Forward: []string{"9000:127.0.0.1:8050"}, Publish: []string{"8050:9000"}}, "publish 8050:9000: port 9000 inside is taken by forward 9000:127.0.0.1:8050"},
 		{Overrides{Forward: []string{"50113"}}, "forward 50113: port 50113 inside is the kernel's own: its stdin channel"},
 	} {
@@ -321,7 +322,7 @@ func TestPortsThatCannotBe(t *testing.T) {
 		_, err := planned(t, s)
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := planned(t, Spec{Overrides: Overrides{Network: "none", Forward: []string{"3128", "3128", "5001", "5002"}, Publish: []string{"8050:80", "8051:80"}}})
+	_, err := planned(t, Spec{Overrides: Overrides{Network: "none", Forward: []string{"3128", "3128", "5001", "5002"}, Publish: []string{"8050:8080", "8051:8080"}}})
 	assert.NoError(t, err, "there is no proxy, and the same twice is one")
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -195,4 +196,15 @@ func TestParsePortSaysWhatIsWrong(t *testing.T) {
 		assert.Equal(t, CauseText, fault.Cause)
 		assert.Contains(t, err.Error(), text)
 	}
+}
+
+func TestAPortThatThisUserMayNotHaveIsNotTaken(t *testing.T) {
+	p := Port{Way: Published, Port: 8080, Host: "127.0.0.1", HostPort: 80}
+	refused := func(errno syscall.Errno) error {
+		return &net.OpError{Op: "listen", Net: "tcp4", Err: os.NewSyscallError("bind", errno)}
+	}
+	fault := p.hostFault(refused(syscall.EACCES))
+	assert.Equal(t, CauseLow, fault.Cause)
+	assert.Equal(t, "port 80 of this machine cannot be had: bind: permission denied", fault.Problem)
+	assert.Equal(t, CauseTaken, p.hostFault(refused(syscall.EADDRINUSE)).Cause)
 }

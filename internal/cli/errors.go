@@ -269,7 +269,7 @@ func ofPort(err *launcher.PortError, x *explained) bool {
 	case launcher.CauseCeiling:
 		return x.set("port", statusRefused, "ask the administrator of this machine")
 	case launcher.CauseClosed:
-		return x.set("no-port", statusNoSuch, "kernel-launch kernel show ID")
+		return x.set("no-port", statusNoSuch, "kernel-launch status")
 	}
 	return x.set("port-taken", statusFailed, "%s", free)
 }
