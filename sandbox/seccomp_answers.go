@@ -25,6 +25,7 @@ const (
 	setIDs  = 0o6000               // S_ISUID and S_ISGID
 	setUser = 0o4000               // S_ISUID
 	creates = 0o100 | 0o20_000_000 // O_CREAT and the bit of O_TMPFILE that only it has; both are the same on all our architectures
+	whites  = 0x4                  // RENAME_WHITEOUT: a device with the number 0 takes the name's place
 	spaces  = 0x7e020000           // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; clone has no bit for NEWTIME
 	asIs    = uint32(0)            // personality: an ordinary Linux program
 	query   = uint32(0xffff_ffff)  // personality: only ask
@@ -54,6 +55,7 @@ const (
 	folderThird          // the same for the third
 	openingSecond        // EPERM when the second argument creates a file and the third is a mode with a set-id bit
 	openingThird         // the same for the third and fourth
+	renaming             // EPERM when the fifth argument asks for a whiteout
 )
 
 // code ends the program with the verdict. The kernel takes all that is compared here as 32 bits wide, so only these are looked at: whoever sets others
@@ -78,6 +80,8 @@ func (f *Filter) code(a answer) []bpf.Instruction {
 		return refuseBits(1+int(a-folderSecond), setUser)
 	case openingSecond, openingThird:
 		return refuseCreation(1 + int(a-openingSecond))
+	case renaming:
+		return refuseBits(4, whites)
 	}
 	return []bpf.Instruction{passes}
 }

@@ -78,6 +78,12 @@ var argumentRows = []argumentRow{
 	{"mkdirat", []uint64{0xffff_ff9c, 0, 0o2755}, "ok", ""},
 	{"mkdirat", []uint64{0xffff_ff9c, 0, 0o4755}, "EPERM", ""},
 
+	{"renameat2", []uint64{4, 4, 4, 4, 0}, "ok", ""},
+	{"renameat2", []uint64{3, 0, 3, 0, 1}, "ok", ""},
+	{"renameat2", []uint64{3, 0, 3, 0, 2}, "ok", ""},
+	{"renameat2", []uint64{3, 0, 3, 0, 4}, "EPERM", ""},
+	{"renameat2", []uint64{3, 0, 3, 0, 5}, "EPERM", ""},
+
 	{"open", []uint64{0, 0, rubbish}, "ok", ""},
 	{"open", []uint64{0, 0o2001, 0o6755}, "ok", ""},
 	{"open", []uint64{0, 0o200000, rubbish}, "ok", ""}, // O_DIRECTORY, a part of O_TMPFILE

@@ -22,6 +22,7 @@ var namespaces = map[string]attempt{
 	"name the host":   func(a Args) (string, error) { return "", unix.Sethostname([]byte(a.Path)) },
 	"make a device":   func(a Args) (string, error) { return node(a.Path, unix.S_IFBLK|0o600, int(unix.Mkdev(7, 0))) },
 	"make a pipe":     func(a Args) (string, error) { return node(a.Path, unix.S_IFIFO|0o600, 0) },
+	"leave a device":  leaveDevice,
 	"make a file":     func(a Args) (string, error) { return node(a.Path, unix.S_IFREG|0o600, 0) },
 }
 
@@ -74,4 +75,14 @@ func node(path string, mode uint32, device int) (string, error) {
 		return "", err
 	}
 	return "", os.Remove(path)
+}
+
+// leaveDevice renames a file so that a whiteout, which is a device with the number 0, takes its place.
+func leaveDevice(a Args) (string, error) {
+	if err := os.WriteFile(a.Path, nil, 0o600); err != nil {
+		return "", err
+	}
+	defer os.Remove(a.Path)
+	defer os.Remove(a.Path + ".away")
+	return "", unix.Renameat2(unix.AT_FDCWD, a.Path, unix.AT_FDCWD, a.Path+".away", unix.RENAME_WHITEOUT)
 }

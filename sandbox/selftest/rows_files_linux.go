@@ -31,6 +31,7 @@ func (h *host) fileRows() []row {
 		{number: 67, name: "list root's home", call: at("list", "/root"), control: control(at("stat", "/root")), inside: gone},
 		{number: 62, name: "read a file of the host's /tmp", call: at("read", h.tmpFile), outside: says(secret), inside: gone},
 		{number: 69, name: "make a device", call: at("make a device", h.work+"/device"), control: control(at("make a file", h.work+"/device")), inside: fails("EPERM")},
+		{number: 69, name: "leave a device behind by renaming", call: at("leave a device", h.work+"/renamed"), outside: eitherWay("EINVAL"), inside: fails("EPERM")}, // not every file system has whiteouts
 		{number: 79, name: "read another kernel's connection file", call: at("read", jupyter+"/runtime/kernel-1.json"), outside: says(secret), inside: gone},
 		{number: 80, name: "write to the environment", call: at("try to create", h.current+"/new"), inside: readOnly},
 		{number: 80, name: "read the environment", call: at("read", h.current+"/module"), outside: says(secret), inside: says(secret)},
