@@ -60,6 +60,39 @@ func zeroCore(t *testing.T, code string) string {
 	return out
 }
 
+// TestTheLimitOfCoreFilesStays: with 0 a core_pattern that names a program would run it, on the host and as root. Whether it would is not tried: the pattern
+// is never written.
+func TestTheLimitOfCoreFilesStays(t *testing.T) {
+	const code = `import ctypes, resource, struct, subprocess, sys
+core = resource.RLIMIT_CORE
+old = resource.getrlimit(core)[1]
+resource.setrlimit(core, (0, old))
+print(resource.getrlimit(core)[0] == old, end=' ')
+try: resource.prlimit(0, core, (0, old)); print(resource.getrlimit(core)[0] == old, end=' ')
+except OSError as e: print(e.errno, end=' ')
+libc = ctypes.CDLL(None, use_errno=True)
+call = {'x86_64': 160, 'aarch64': 164}[__import__('os').uname().machine]
+libc.syscall(call, core, struct.pack('qq', 0, old))
+print(resource.prlimit(0, core)[0] == old, end=' ')
+child = 'import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); print(resource.getrlimit(resource.RLIMIT_CORE)[0])'
+print(subprocess.run([sys.executable, '-ISc', child], capture_output=True, text=True).stdout.strip(), end=' ')
+resource.setrlimit(resource.RLIMIT_NOFILE, (99, 100))
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])`
+	var l unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_CORE, &l))
+	if l.Max == 0 {
+		t.Skip("this user's limit is 0 for good")
+	}
+	control := exec.Command("/bin/sh", "-c", `ulimit -S -c "$(ulimit -H -c)"; exec /usr/bin/python3 -ISc "$0"`, code)
+	out, err := control.Output()
+	require.NoError(t, err)
+	require.Equal(t, "False False False 0 99\n", string(out), "the control")
+	for _, limits := range [][]link.Rlimit{nil, {{Name: "data", Value: 1 << 40}}} { // both ways to start a program
+		out, _ := jailed(t).ordered(t, link.Order{Rlimits: limits}, code)
+		assert.Equal(t, "True 1 True 1 99", out)
+	}
+}
+
 func TestResourceLimitsHoldTheProgramAndItsChildren(t *testing.T) {
 	const code = `import os, resource, subprocess
 def attempt(n):

@@ -47,6 +47,9 @@ func (in *inside) launch(o link.Order, path string) *failure {
 	if err := limitCore(); err != nil {
 		return &failure{"limits", exitFailed, fmt.Errorf("limit core files: %w", err)}
 	}
+	if err := keepCore(); err != nil {
+		return &failure{"limits", exitFailed, fmt.Errorf("keep the limit of core files: %w", err)}
+	}
 	restore, err := in.score.raise(o.OOM)
 	if err != nil {
 		return &failure{"limits", exitFailed, err}
@@ -60,18 +63,6 @@ func (in *inside) launch(o link.Order, path string) *failure {
 	}
 	in.started()
 	return nil
-}
-
-// limitCore leaves 1 and not 0: with a core_pattern that starts with "|" the kernel runs the host's handler for a limit of 0, and for 1 it does not.
-// Where this process was given 0 itself it cannot raise it.
-func limitCore() error {
-	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_CORE, &l); err != nil {
-		return err
-	}
-	l.Max = min(l.Max, 1)
-	l.Cur = l.Max
-	return unix.Setrlimit(unix.RLIMIT_CORE, &l)
 }
 
 // fork returns when the child has exec'd.
