@@ -28,8 +28,8 @@ type app struct {
 // Main runs one command line and returns the exit status of the process.
 func Main(ctx context.Context, args []string) int {
 	sealDescriptors()
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
-	return a.run(ctx, args)
+	a := &app{in: os.Stdin, out: &standardOut{f: os.Stdout}, err: os.Stderr, getenv: os.Getenv}
+	return a.settle(a.run(ctx, args))
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
@@ -90,7 +90,8 @@ func (a *app) object(fields any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(whole)
+	enc.Encode(whole) // what is lost is settled at the end, and is no failure of the verb's own
+	return nil
 }
 
 // print writes fields as JSON when that was asked for, and otherwise what text writes.

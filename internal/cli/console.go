@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"sync"
 
 	"golang.org/x/term"
@@ -145,7 +144,7 @@ func (n newlines) Write(p []byte) (int, error) {
 
 // descriptor is that of a stream of this process, or -1.
 func descriptor(stream any) int {
-	if f, ok := stream.(*os.File); ok && f != nil {
+	if f, ok := stream.(interface{ Fd() uintptr }); ok {
 		return int(f.Fd())
 	}
 	return -1

@@ -141,13 +141,22 @@ func (o *kernelOutput) Write(p []byte) (int, error) {
 
 // cell is one evaluation and its output.
 type cell struct {
+	out, err       io.Writer
+	stdout, stderr captured // with --json
 	app            *app
-	stdout, stderr []byte // kept for JSON only
 	failure        *jupyter.Exception
 	status         string
 }
 
-func newCell(a *app) *cell { return &cell{app: a} }
+// newCell passes a cell's output to a terminal as that of any command: a notebook from elsewhere prints what it wants.
+func newCell(a *app) *cell {
+	c := &cell{app: a}
+	c.out, c.err = shown(a.out, isTerminal(a.out)), shown(a.err, isTerminal(a.err))
+	if a.json {
+		c.out, c.err = &c.stdout, &c.stderr
+	}
+	return c
+}
 
 func (c *cell) run(ctx context.Context, k *launcher.Kernel, code string) error {
 	ready, cancel := context.WithTimeoutCause(ctx, readyTime, fmt.Errorf("the kernel did not answer within %v", readyTime))
@@ -215,15 +224,11 @@ func (c *cell) output(m jupyter.Message) {
 	}
 }
 
-// stream prints as it comes. Control characters stay: the cell is the caller's own, and its output goes where a program's would.
+// stream prints as it comes.
 func (c *cell) stream(s jupyter.Stream) {
-	to, keep := c.app.out, &c.stdout
+	to := c.out
 	if s.Name == "stderr" {
-		to, keep = c.app.err, &c.stderr
-	}
-	if c.app.json {
-		*keep = append(*keep, s.Text...)
-		return
+		to = c.err
 	}
 	io.WriteString(to, s.Text)
 }
@@ -231,7 +236,7 @@ func (c *cell) stream(s jupyter.Stream) {
 func (c *cell) report() error {
 	failed := c.status != "ok"
 	if c.app.json {
-		out := map[string]any{"status": c.status, "stdout": string(c.stdout), "stderr": string(c.stderr)}
+		out := map[string]any{"status": c.status, "stdout": c.stdout.text(), "stderr": c.stderr.text(), "truncated": c.stdout.left+c.stderr.left > 0}
 		if failed {
 			out["error"] = explained{Code: "exception", Message: c.exception()}
 		}

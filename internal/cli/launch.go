@@ -37,7 +37,7 @@ func (a *app) launch(cmd *cobra.Command, policy policyFlags, file string, dry bo
 		return err
 	}
 	spec.ConnectionFile, spec.AnyFolder = file, true
-	spec.Stdout, spec.Stderr = a.out, a.err
+	spec.Stdout, spec.Stderr = a.log(), a.err
 	plan, err := spec.Plan()
 	if err != nil {
 		return err
