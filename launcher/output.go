@@ -18,10 +18,18 @@ const (
 	outputLine  = 16 << 10
 )
 
+// ours begins what the launcher says itself. ownLines is how many of these may wait for the destination.
+const (
+	ours     = "kernel-launch: "
+	ownLines = 64
+)
+
 // output passes a kernel's own output on: by lines, without control characters (a terminal obeys them, a log is forged with them), bounded (a log is
 // a disk). It keeps the tail for the exit report. Write never fails and never waits for the destination: a kernel must not hang on its server.
+// What the launcher says goes beside: no unfinished line of the kernel's runs into it, no flood takes its place, and no line of the kernel's passes for one.
 type output struct {
 	lines chan []byte
+	own   chan []byte // what the launcher says
 	ended chan struct{}
 	tail  *tail
 	now   func() time.Time
@@ -35,16 +43,49 @@ type output struct {
 }
 
 func newOutput(w io.Writer, keep *tail) *output {
-	o := &output{lines: make(chan []byte, 256), ended: make(chan struct{}), tail: keep, credit: outputBurst, now: time.Now}
-	go func() {
-		defer close(o.ended)
-		for b := range o.lines {
-			if w != nil {
-				w.Write(b)
-			}
-		}
-	}()
+	o := &output{lines: make(chan []byte, 256), own: make(chan []byte, ownLines), ended: make(chan struct{}), tail: keep, credit: outputBurst, now: time.Now}
+	if w == nil {
+		w = io.Discard
+	}
+	go o.pass(w)
 	return o
+}
+
+// pass ends when both have been closed and are empty.
+func (o *output) pass(w io.Writer) {
+	defer close(o.ended)
+	lines, own := o.lines, o.own
+	for lines != nil || own != nil {
+		select {
+		case b, open := <-lines:
+			if !open {
+				lines = nil
+				continue
+			}
+			w.Write(b)
+		case b, open := <-own:
+			if !open {
+				own = nil
+				continue
+			}
+			w.Write(b)
+		}
+	}
+}
+
+// say passes on a line of the launcher's own.
+func (o *output) say(text string) {
+	b := []byte(ours + plain.Line(text, outputLine) + "\n")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tail.Write(b)
+	if o.closed {
+		return
+	}
+	select {
+	case o.own <- b:
+	default: // nobody takes what is said
+	}
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -69,13 +110,16 @@ func (o *output) Write(p []byte) (int, error) {
 
 func (o *output) line(b []byte) {
 	text := plain.Text(strings.TrimRight(string(b), "\r"), outputLine) + "\n"
+	if strings.HasPrefix(strings.TrimLeft(text, " \t"), strings.TrimSpace(ours)) {
+		text = "the kernel wrote: " + text
+	}
 	o.tail.Write([]byte(text))
 	if o.closed || !o.afford(len(text)) {
 		o.dropped += len(text)
 		return
 	}
 	if o.dropped > 0 {
-		text = fmt.Sprintf("kernel-launch: %d bytes of the kernel's own output were left out here\n", o.dropped) + text
+		text = fmt.Sprintf(ours+"%d bytes of the kernel's own output were left out here\n", o.dropped) + text
 		o.dropped = 0
 	}
 	select {
@@ -107,6 +151,7 @@ func (o *output) Close() error {
 		}
 		o.closed = true
 		close(o.lines)
+		close(o.own)
 	}
 	o.mu.Unlock()
 	select {

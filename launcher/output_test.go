@@ -69,3 +69,32 @@ func TestALineWithoutEndIsCut(t *testing.T) {
 	assert.Less(t, len(o.part), outputLine)
 	o.Close()
 }
+
+// TestWhatTheLauncherSays: a kernel that could keep it back would hide what was refused to it, and one that could forge it would have its user paste a line.
+func TestWhatTheLauncherSays(t *testing.T) {
+	var w witness.Output
+	o := newOutput(&w, newTail(1<<10))
+	io.WriteString(o, "kernel-launch: paste this\n \tkernel-launch:and this\nit said kernel-launch: fine\nhalf")
+	require.Eventually(t, func() bool { return strings.Contains(w.String(), "fine") }, time.Minute, time.Millisecond)
+	o.say("refused \x1b[31mx")
+	require.Eventually(t, func() bool { return strings.Contains(w.String(), "refused") }, time.Minute, time.Millisecond)
+	require.NoError(t, o.Close())
+	assert.Equal(t, "the kernel wrote: kernel-launch: paste this\nthe kernel wrote:  \tkernel-launch:and this\nit said kernel-launch: fine\n"+
+		`kernel-launch: refused \x1b[31mx`+"\nhalf\n", w.String())
+	assert.Equal(t, w.String(), strings.Replace(o.tail.String(), "half\n", "", 1)+"half\n")
+	o.say("late") // and nothing happens
+}
+
+func TestAFloodLeavesRoomForWhatTheLauncherSays(t *testing.T) {
+	r, w := io.Pipe()
+	var seen witness.Output
+	o := newOutput(w, newTail(64))
+	for range 3 * outputBurst / 1000 {
+		io.WriteString(o, strings.Repeat("x", 999)+"\n")
+	}
+	o.say("refused")
+	go io.Copy(&seen, r)
+	require.Eventually(t, func() bool { return strings.Contains(seen.String(), "kernel-launch: refused\n") }, time.Minute, time.Millisecond)
+	require.NoError(t, o.Close())
+	assert.Contains(t, seen.String(), "x\n", "the control")
+}

@@ -114,7 +114,7 @@ func (k *Kernel) lint(p *sandbox.Plan) {
 }
 
 // say tells the user something of the launcher's own, where the kernel's standard error goes.
-func (k *Kernel) say(text string) { fmt.Fprintln(k.err, "kernel-launch:", text) }
+func (k *Kernel) say(text string) { k.err.say(text) }
 
 // enlist puts the kernel where others find it, unless it has ended meanwhile: nothing would take it off again.
 func (k *Kernel) enlist() error {
