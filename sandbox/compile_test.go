@@ -218,7 +218,7 @@ func TestGuaranteesAreHonest(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	f := machine("/d")
 	f.Paths["/d/later"] = Entry{Kind: EntryMissing, Resolved: "/d/later"}
-	f.Paths["/w"] = Entry{Kind: EntryFolder, Resolved: "/w", Linked: []string{"a", "b", "c", "d"}, Outward: []string{"far"}}
+	f.Paths["/w"] = Entry{Kind: EntryFolder, Resolved: "/w", Linked: []string{"a", "b", "c", "d"}, Outward: []string{"far"}, Sockets: []string{"agent"}}
 	p := Policy{Folder: "/w", Read: []string{"/d"}, Hide: []string{"/d/later"}}
 	for i := range 60 {
 		path := "/many/" + strings.Repeat("x", i+1)
@@ -227,6 +227,7 @@ func TestWarnings(t *testing.T) {
 	}
 	all := strings.Join(compile(t, p, f).Warnings, "\n")
 	assert.Contains(t, all, "folder /w holds files that have another name elsewhere")
+	assert.Contains(t, all, "folder /w holds the socket agent: whoever listens there can be commanded from inside")
 	assert.Contains(t, all, "a, b, c, …")
 	assert.Contains(t, all, "folder /w holds links to what is not shown with it: far")
 	assert.Contains(t, all, "/d/later does not exist")

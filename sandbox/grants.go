@@ -70,9 +70,7 @@ func (c *linux) checkGrant(use, path string, write bool) (grant, bool) {
 		c.warnLinked(use, path, e)
 	}
 	c.warnOutward(use, path, e)
-	if use != "folder" {
-		c.refuseSockets(use, path, e)
-	}
+	c.judgeSockets(use, path, e)
 	return grant{use: use, path: path, target: e.Resolved, write: write}, len(c.faults) == before
 }
 
@@ -154,13 +152,17 @@ func relation(path, other string) string {
 	return "contains"
 }
 
-// refuseSockets: connect works through a read-only mount, so a socket in a grant is a way to whoever listens. The
-// working folder is exempt: its sockets are the user's own.
-func (c *linux) refuseSockets(use, path string, e Entry) {
+// judgeSockets: connect works through a read-only mount, so a socket in a grant is a way to whoever listens. The working folder is not refused for what
+// its user lets listen there, and nothing can be masked in it: that is said.
+func (c *linux) judgeSockets(use, path string, e Entry) {
 	if e.Kind == EntrySocket {
 		c.refuse(use, path, e.Resolved, "is a socket: whoever listens there could be commanded from inside")
 	}
-	if len(e.Sockets) > 0 {
+	switch {
+	case len(e.Sockets) == 0:
+	case use == "folder":
+		c.warn("%s %s holds the socket %s: whoever listens there can be commanded from inside", use, quoted(path), some(e.Sockets))
+	default:
 		c.refuse(use, path, e.Resolved, "holds the socket %s: whoever listens there could be commanded from inside", some(e.Sockets))
 	}
 }
