@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -46,6 +47,21 @@ func cutPath(name string) (top, rest string, found bool) {
 		}
 	}
 	return name, "", false
+}
+
+// TestAFolderFullOfNamesHidesNone: in memory a folder's newest names come first, so that the file is beyond those that are listed.
+func TestAFolderFullOfNamesHidesNone(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "kernel-launch")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	got := sentences(t, dir, nil, func() {
+		put(t, filepath.Join(dir, "jupyter_server_config.py"), "c.ServerApp.ip = '*'")
+		for i := range maxNames + 10 {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600))
+		}
+	})
+	require.Len(t, got, 1)
+	assert.Contains(t, got[0], "jupyter_server_config.py is new")
 }
 
 func TestWhatNobodyObeysIsNot(t *testing.T) {

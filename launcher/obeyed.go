@@ -8,12 +8,19 @@ type obeyed struct {
 	place bool     // a folder that matters by being there; what is in it is not compared
 }
 
+// jupyterConfigs names the usual ones besides: they are found in a folder that was filled with too many names to be listed.
+var jupyterConfigs = []string{
+	"jupyter_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_notebook_config.py", "jupyter_nbconvert_config.py",
+	"jupyter_config.json", "jupyter_server_config.json", "jupyter_lab_config.json", "jupyter_notebook_config.json", "jupyter_nbconvert_config.json",
+	"jupyter*_config.py", "jupyter*_config.json",
+}
+
 var obeyedNames = []obeyed{
 	{names: []string{".envrc"}, by: "direnv runs it in the shell of whoever enters the folder"},
 	{names: []string{".Rprofile"}, by: "R runs it when it starts there"},
 	{names: []string{".RData"}, by: "R loads it when it starts there, and runs a .First that is in it"},
 	{names: []string{".Renviron"}, by: "R takes its variables from it"},
-	{names: []string{"jupyter*_config.py", "jupyter*_config.json"}, by: "Jupyter programs obey it when they are started there"},
+	{names: jupyterConfigs, by: "Jupyter programs obey it when they are started there"},
 	{names: []string{"ipykernel_launcher.py", "pip.py", "venv.py"}, by: "python -m runs it in place of its own, for an unconfined kernel too"},
 	{names: []string{"sitecustomize.py", "usercustomize.py"}, by: "every Python runs it that has the folder on its path"},
 	{names: []string{"conftest.py"}, by: "pytest runs it, also when an editor only looks for tests"},
