@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -206,18 +207,32 @@ func ofSandbox(err error, x *explained) bool {
 		return x.set("sandbox-"+unavailable.Cause, statusFailed, "%s", unavailable.Remedy)
 	case as(err, &path):
 		if path.Broad {
-			return x.set("folder-too-broad", statusFailed, "mkdir -p %s && cd %s", broadExample, broadExample)
+			return x.set("folder-too-broad", statusFailed, "%s", narrower(path))
 		}
 		if strings.Contains(path.Reason, "on PATH") {
 			return x.set("path", statusFailed, "start Jupyter from an environment that is not in the notebook's folder, or with that folder not on PATH")
 		}
 		return x.set("path", statusFailed, "kernel-launch sandbox show")
 	case as(err, &unsupported):
-		return x.set("unsupported", statusFailed, "leave %s out, or set limits.best_effort: true where it is a limit", unsupported.Key)
+		if strings.HasPrefix(unsupported.Reason, "cannot be held") {
+			return x.set("unsupported", statusFailed, "leave %s out, or set limits.best_effort: true", unsupported.Key)
+		}
+		return x.set("unsupported", statusFailed, "leave %s out", unsupported.Key)
 	case as(err, &program):
 		return x.set("program", program.Status, "")
 	}
 	return false
+}
+
+// narrower is what to do instead of showing too much.
+func narrower(path *sandbox.PathError) string {
+	switch path.Use {
+	case "read", "write":
+		return fmt.Sprintf("name what is needed in it: --%s %s", path.Use, filepath.Join(path.Path, "FOLDER"))
+	case "interpreter":
+		return "install it in a folder of its own, and kernel-launch env create NAME --python PATH"
+	}
+	return fmt.Sprintf("mkdir -p %s && cd %s", broadExample, broadExample)
 }
 
 // broadExample is a folder as people have one: the remedy must be a line that can be pasted.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,7 +48,7 @@ func (a *app) evalCommand() *cobra.Command {
 }
 
 func (a *app) eval(cmd *cobra.Command, policy policyFlags, language string, timeout time.Duration, code string) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignalled(cmd.Context())
 	defer stop()
 	if timeout > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTimedOut)
@@ -72,21 +70,28 @@ func (a *app) eval(cmd *cobra.Command, policy policyFlags, language string, time
 	spec.Stderr = said.to(a.err)
 	k, err := a.begin(ctx, spec)
 	if err != nil {
-		return a.timedOut(ctx, timeout, err)
+		return a.brokenOff(ctx, timeout, err)
 	}
 	defer func() { a.notes(k.Kill()) }()
 	cell := newCell(a)
 	if err := cell.run(ctx, k, code); err != nil {
-		return a.timedOut(ctx, timeout, err)
+		return a.brokenOff(ctx, timeout, err)
 	}
 	return cell.report()
 }
 
 var errTimedOut = errors.New("timed out")
 
-// timedOut gives the time limit its own status.
-func (a *app) timedOut(ctx context.Context, limit time.Duration, err error) error {
-	if !errors.Is(context.Cause(ctx), errTimedOut) {
+// brokenOff gives a signal and the time limit their own status.
+func (a *app) brokenOff(ctx context.Context, limit time.Duration, err error) error {
+	var ended *signalError
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &ended):
+		if a.json {
+			a.object(map[string]any{"status": "ended", "error": explained{Code: "signal", Message: ended.Error()}})
+		}
+		return &quietError{128 + int(ended.signal)}
+	case !errors.Is(cause, errTimedOut):
 		return err
 	}
 	text := fmt.Sprintf("the cell did not end within %v", limit)

@@ -26,6 +26,21 @@ type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string { return "ended by " + e.signal.String() }
 
+// untilSignalled is a context that SIGINT or SIGTERM ends, with the signal as its cause.
+func untilSignalled(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&signalError{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
 // begin catches signals from the first moment: a client's shutdown begins with SIGINT, which must never end this process by itself. Go asks a thread of its
 // own for each, and others need not wait for that: who starts something waits for caught first.
 func (r *relay) begin(ctx context.Context, abort context.CancelCauseFunc, more ...os.Signal) (stop func()) {

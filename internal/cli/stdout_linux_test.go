@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,4 +74,24 @@ func TestWhatACellPrintsForToolsIsBounded(t *testing.T) {
 	c.status = "ok"
 	require.NoError(t, c.report())
 	assert.Contains(t, out.String(), `"truncated": true`)
+}
+
+// TestACellThatIsBrokenOff ends as the signal says, so that a shell's loop around it ends as well.
+func TestACellThatIsBrokenOff(t *testing.T) {
+	w := theWorld()
+	require.NoError(t, w.err)
+	for sig, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		cmd := w.command("eval", "import time; print('ready', flush=True); time.sleep(100)")
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		_, err = io.ReadFull(out, make([]byte, 6))
+		require.NoError(t, err)
+		require.NoError(t, cmd.Process.Signal(sig))
+		cmd.Wait()
+		assert.Equal(t, status, cmd.ProcessState.ExitCode(), "%v", sig)
+		assert.Empty(t, said.String())
+	}
 }
