@@ -29,6 +29,8 @@ const (
 	spaces  = 0x7e020000           // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; clone has no bit for NEWTIME
 	asIs    = uint32(0)            // personality: an ordinary Linux program
 	query   = uint32(0xffff_ffff)  // personality: only ask
+	lease   = 1024                 // F_SETLEASE
+	rights  = 1024 + 16            // F_SETDELEG: the same for folders
 	pushIn  = 0x5412               // TIOCSTI: types into a terminal
 	console = 0x541c               // TIOCLINUX: pastes into a console
 )
@@ -56,6 +58,7 @@ const (
 	openingSecond        // EPERM when the second argument creates a file and the third is a mode with a set-id bit
 	openingThird         // the same for the third and fourth
 	renaming             // EPERM when the fifth argument asks for a whiteout
+	leasing              // EPERM for two requests that make others wait for a file
 )
 
 // code ends the program with the verdict. The kernel takes all that is compared here as 32 bits wide, so only these are looked at: whoever sets others
@@ -82,6 +85,8 @@ func (f *Filter) code(a answer) []bpf.Instruction {
 		return refuseCreation(1 + int(a-openingSecond))
 	case renaming:
 		return refuseBits(4, whites)
+	case leasing:
+		return oneOf(1, []uint32{lease, rights}, fails(errnoEPERM), passes)
 	}
 	return []bpf.Instruction{passes}
 }

@@ -78,6 +78,12 @@ var argumentRows = []argumentRow{
 	{"mkdirat", []uint64{0xffff_ff9c, 0, 0o2755}, "ok", ""},
 	{"mkdirat", []uint64{0xffff_ff9c, 0, 0o4755}, "EPERM", ""},
 
+	{"fcntl", []uint64{1024, 4, 1024}, "ok", ""},
+	{"fcntl", []uint64{3, 1030, 0}, "ok", ""},
+	{"fcntl", []uint64{3, 1025}, "ok", ""},
+	{"fcntl", []uint64{3, 1024, 1}, "EPERM", ""},
+	{"fcntl", []uint64{3, 1040, 0}, "EPERM", ""},
+
 	{"renameat2", []uint64{4, 4, 4, 4, 0}, "ok", ""},
 	{"renameat2", []uint64{3, 0, 3, 0, 1}, "ok", ""},
 	{"renameat2", []uint64{3, 0, 3, 0, 2}, "ok", ""},
@@ -141,4 +147,4 @@ func TestHighBitsNeverDecide(t *testing.T) {
 	})
 }
 
-var interesting = []uint32{0, 1, 2, 10, 16, 17, 40, 0o100, 0o101, 0o644, 0o2755, 0o4755, 0o20200002, 0x5412, 0x541c, 0x40000, 0x10000011, 0xffff_ffff}
+var interesting = []uint32{0, 1, 2, 10, 16, 17, 40, 0o100, 0o101, 0o644, 0o2755, 0o4755, 0o20200002, 1024, 1040, 0x5412, 0x541c, 0x40000, 0x10000011, 0xffff_ffff}

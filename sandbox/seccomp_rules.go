@@ -26,6 +26,7 @@ const newest = 467
 //     about S_ISUID alone, because the kernel ignores S_ISGID there and cp -r passes it for every set-gid folder; in one, new folders
 //     inherit the bit as ever.
 //   - A rename that leaves a whiteout behind, which is a device, made where neither a right nor Landlock is asked about: fuse-overlayfs copes.
+//   - Leases: a host that opens a file with one waits for up to 45 s, and for as long again at the next, where it is shown read-only too. File servers use them.
 //   - New namespaces: unshare, bwrap, rootless containers, the own sandbox of browsers (chromium needs --no-sandbox).
 //   - Keyrings: Kerberos caches of type KEYRING; FILE and DIR work.
 //   - Tracing: gdb, strace, py-spy and setarch -R work with debug. rr and perf need perf_event_open, which stays refused: it is a large part of the kernel and
@@ -49,6 +50,7 @@ var rules = []rule{
 	{"mkdir", 83, none, folderSecond},
 	{"mkdirat", 258, 34, folderThird},
 	{"renameat2", 316, 276, renaming},
+	{"fcntl", 72, 25, leasing},
 
 	// Sockets and terminals.
 	{"socket", 41, 198, sockets},

@@ -129,7 +129,7 @@ var givenBackByDebug = []string{"kcmp", "process_vm_readv", "process_vm_writev",
 
 // byArgument are calls whose answer depends on an argument.
 var byArgument = []string{
-	"chmod", "clone", "creat", "fchmod", "fchmodat", "fchmodat2", "ioctl", "mkdir", "mkdirat", "mknod", "mknodat", "open", "openat", "personality",
+	"chmod", "clone", "creat", "fchmod", "fchmodat", "fchmodat2", "fcntl", "ioctl", "mkdir", "mkdirat", "mknod", "mknodat", "open", "openat", "personality",
 	"renameat2", "socket", "socketpair",
 }
 

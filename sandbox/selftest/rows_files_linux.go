@@ -35,6 +35,7 @@ func (h *host) fileRows() []row {
 		{number: 79, name: "read another kernel's connection file", call: at("read", jupyter+"/runtime/kernel-1.json"), outside: says(secret), inside: gone},
 		{number: 80, name: "write to the environment", call: at("try to create", h.current+"/new"), inside: readOnly},
 		{number: 80, name: "read the environment", call: at("read", h.current+"/module"), outside: says(secret), inside: says(secret)},
+		{number: 80, name: "have others wait for the environment", call: at("lease", h.current+"/module"), outside: eitherWay("EINVAL", "EAGAIN"), inside: fails("EPERM")}, // not every file system has leases
 		{number: 80, name: "write a kernelspec", call: at("open to write", jupyter+"/kernels/other/kernel.json"), inside: gone},
 	}
 }
