@@ -61,6 +61,7 @@ func (l look) more(p Policy, f *Facts) {
 	}
 	l.observeProject(p, f)
 	add(sensitiveIn(f.Homes, shownRoots(p, *f))...)
+	add(sensitiveOf(p.Prefixes)...)
 	if parts, asked := gpus[p.GPU]; asked {
 		add(l.expand(parts.patterns())...)
 	}

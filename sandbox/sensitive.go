@@ -17,6 +17,19 @@ var sensitiveHome = []string{
 	".bash_history", ".zsh_history", ".local/share/fish/fish_history", ".python_history", ".Rhistory", ".psql_history", ".mysql_history", ".sqlite_history", ".node_repl_history",
 }
 
+// sensitivePrefix are files of an interpreter's installation in which people keep the token of a channel or an index.
+var sensitivePrefix = []string{".condarc", "condarc", "pip.conf"}
+
+func sensitiveOf(prefixes []string) []string {
+	var out []string
+	for _, prefix := range prefixes {
+		for _, name := range sensitivePrefix {
+			out = append(out, filepath.Join(prefix, name))
+		}
+	}
+	return out
+}
+
 // sensitiveIn are the sensitive places of the homes that lie in one of the roots or hold one.
 func sensitiveIn(homes, roots []string) []string {
 	var out []string
@@ -66,7 +79,7 @@ func (c *linux) refuseSensitive(use, path, resolved string) {
 
 // maskSensitive covers them wherever a part of a home is shown. What the operator named itself stays, and is said.
 func (c *linux) maskSensitive() {
-	for _, s := range sensitiveIn(c.f.Homes, shownRoots(c.p, c.f)) {
+	for _, s := range append(sensitiveIn(c.f.Homes, shownRoots(c.p, c.f)), sensitiveOf(c.p.Prefixes)...) {
 		e := c.entry(s)
 		if !e.exists() {
 			continue // what is read-only gets none from inside

@@ -53,6 +53,13 @@ func TestAProjectsSecretsAreMasked(t *testing.T) {
 	assert.Contains(t, got, "--tmpfs /home/ada/.config/gh")
 }
 
+func TestTokensInAnInstallationAreMasked(t *testing.T) {
+	f := machine("/home/ada/miniconda3", "/home/ada/miniconda3/.condarc!", "/home/ada/miniconda3/lib/pip.conf!", "/usr/pip.conf!", "/home/ada/nb", "/home/ada/nb/pip.conf!")
+	got := text(compile(t, Policy{Folder: "/home/ada/nb", Prefixes: []string{"/home/ada/miniconda3"}}, f))
+	assert.Contains(t, got, "--ro-bind /dev/null /home/ada/miniconda3/.condarc")
+	assert.NotContains(t, got, "pip.conf", "those of packages, of the folder and of what is no installation of this kernel stay")
+}
+
 func TestSensitivePathsAreSound(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range sensitiveHome {
