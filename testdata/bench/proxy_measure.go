@@ -88,7 +88,9 @@ func (l *lab) tunnels(ctx context.Context) ([]Row, error) {
 }
 
 // ours says whether the bars hold for a subject. They were set for connections to a name that is known.
-func (l *lab) ours(s *subject) bool { return !s.fresh && (s.pid == l.subjects[1].pid || s.pid == l.inside.pid) }
+func (l *lab) ours(s *subject) bool {
+	return !s.fresh && (s.pid == l.subjects[1].pid || s.pid == l.inside.pid)
+}
 
 // asked are all subjects, and those that ask a name server themselves once more with a question for each connection.
 func (l *lab) asked() []*subject {
