@@ -93,10 +93,11 @@ func TestARefusalIsToldAsWhatIsKnownOfIt(t *testing.T) {
 		refusedAt(1, "127.1", 0, egress.CodeNumericHost), refusedAt(1, "", 0, egress.CodeMalformed), refusedAt(1, "", 0, egress.CodeHeadTimeout),
 	} {
 		tell(e)
+		tell(e)
 	}
 	k.err.Close()
-	for _, want := range []string{"refused a.test:443 (not-listed)", "refused [2606:4700::1]:443 (address-literal)", "refused 127.1 (numeric-host)", "refused a request that names no host (malformed)"} {
+	for _, want := range []string{"refused a.test:443 (not-listed)", "refused [2606:4700::1]:443 (address-literal)", "refused 127.1 (numeric-host)", "refused a request that names no host (malformed)", "refused a request that names no host (head-timeout)"} {
 		assert.Contains(t, said.String(), "kernel-launch: "+want)
 	}
-	assert.Equal(t, 4, strings.Count(said.String(), "refused"), "once for each host, and for none")
+	assert.Equal(t, 5, strings.Count(said.String(), "refused"), "once for each host, and for each reason")
 }

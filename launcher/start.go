@@ -271,11 +271,11 @@ func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
 	return nil
 }
 
-// denials tells the user, once for each host, what was refused and which line would allow it.
+// denials tells the user, once for each host, and for each reason where there is none, what was refused and which line would allow it.
 func (k *Kernel) denials() func(egress.Event) {
 	told := newSet(256)
 	return func(e egress.Event) {
-		if e.Verdict != egress.Deny || !told.add(e.Host) {
+		if e.Verdict != egress.Deny || !told.add(cmp.Or(e.Host, e.Code)) {
 			return
 		}
 		text := fmt.Sprintf("refused %s (%s)", cmp.Or(e.Where(), "a request that names no host"), e.Code)
