@@ -41,6 +41,9 @@ func login(u *url.URL) string {
 // config is TLS as the system has it, for an https:// proxy. An error is a
 // *ProxyError, or the cause with which ctx ended.
 func DialProxy(ctx context.Context, u *url.URL, target string, config *tls.Config) (net.Conn, error) {
+	if err := spoken(u); err != nil {
+		return nil, err
+	}
 	conn, err := dialFront(ctx, u, config)
 	if err != nil {
 		return nil, err

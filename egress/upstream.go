@@ -26,10 +26,15 @@ func (p *Proxy) front(rules *Rules, t Target, d Decision) (*url.URL, error) {
 	if err != nil || u == nil {
 		return nil, err
 	}
+	return u, spoken(u)
+}
+
+// spoken is the error for a proxy that is spoken to in no way that is known here.
+func spoken(u *url.URL) error {
 	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &ProxyError{Proxy: proxyName(u), What: fmt.Sprintf("its scheme %q is neither http nor https", u.Scheme)}
+		return &ProxyError{Proxy: proxyName(u), What: fmt.Sprintf("its scheme %q is neither http nor https", u.Scheme)}
 	}
-	return u, nil
+	return nil
 }
 
 // near is true when an inward exception names the host.

@@ -308,6 +308,16 @@ func TestAProxyInFrontThatIsSpokenToInTLS(t *testing.T) {
 	assert.ErrorContains(t, err, "TLS failed", "the system does not know it")
 }
 
+func TestADialThroughAProxyOfAnotherKindSaysNothingToIt(t *testing.T) {
+	met := make(chan struct{}, 1)
+	u := &url.URL{Scheme: "socks5", User: url.UserPassword("worker", proxyPassword), Host: listen(t, func(*net.TCPConn) { met <- struct{}{} })}
+	_, err := DialProxy(t.Context(), u, "allowed.test:443", nil)
+	var fault *ProxyError
+	require.ErrorAs(t, err, &fault)
+	assert.Equal(t, `its scheme "socks5" is neither http nor https`, fault.What)
+	assert.Empty(t, met)
+}
+
 func TestADialThroughAProxyThatNeverAnswersEnds(t *testing.T) {
 	held := make(chan struct{})
 	u := &url.URL{Scheme: "http", Host: listen(t, func(*net.TCPConn) { <-held })}
