@@ -115,7 +115,7 @@ func (c *carrier) carry(o *opening, near net.Conn) {
 	far, life, err := c.reach(o)
 	e.Dial = time.Since(e.Time)
 	if err != nil {
-		e.Code, e.End = egress.CodeDialFailed, egress.EndFailed
+		e.Code, e.End = unreached(o.life, err)
 		c.unanswered(o, err)
 		reset(near)
 		c.record(o, e)
@@ -133,6 +133,25 @@ func (c *carrier) carry(o *opening, near net.Conn) {
 	}
 	e.End = ending(broke, near, o.life.Err() != nil || life.Err() != nil)
 	c.record(o, e)
+}
+
+// unreached says why there is no connection, in the words of the proxy.
+func unreached(life context.Context, err error) (code, end string) {
+	var name *net.DNSError
+	var late net.Error
+	switch {
+	case life.Err() != nil:
+		return egress.CodeStopped, egress.EndStopped
+	case errors.As(err, &name) && name.IsNotFound:
+		return egress.CodeNoAddress, egress.EndFailed
+	case errors.As(err, &name) && name.IsTimeout:
+		return egress.CodeLookupTimeout, egress.EndFailed
+	case errors.As(err, &name):
+		return egress.CodeLookupFailed, egress.EndFailed
+	case errors.As(err, &late) && late.Timeout():
+		return egress.CodeDialTimeout, egress.EndFailed
+	}
+	return egress.CodeDialFailed, egress.EndFailed
 }
 
 func ending(broke, near net.Conn, stopped bool) string {

@@ -208,3 +208,25 @@ func TestAPortThatThisUserMayNotHaveIsNotTaken(t *testing.T) {
 	assert.Equal(t, "port 80 of this machine cannot be had: bind: permission denied", fault.Problem)
 	assert.Equal(t, CauseTaken, p.hostFault(refused(syscall.EADDRINUSE)).Cause)
 }
+
+func TestWhyAServiceIsNotReached(t *testing.T) {
+	over, end := context.WithCancel(t.Context())
+	end()
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	for _, c := range []struct {
+		life      context.Context
+		err       error
+		code, end string
+	}{
+		{t.Context(), dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), egress.CodeDialFailed, egress.EndFailed},
+		{t.Context(), dial(os.ErrDeadlineExceeded), egress.CodeDialTimeout, egress.EndFailed},
+		{t.Context(), dial(&net.DNSError{Err: "no such host", IsNotFound: true}), egress.CodeNoAddress, egress.EndFailed},
+		{t.Context(), dial(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), egress.CodeLookupTimeout, egress.EndFailed},
+		{t.Context(), dial(&net.DNSError{Err: "server misbehaving"}), egress.CodeLookupFailed, egress.EndFailed},
+		{t.Context(), errNobody, egress.CodeDialFailed, egress.EndFailed},
+		{over, dial(context.Canceled), egress.CodeStopped, egress.EndStopped},
+	} {
+		code, how := unreached(c.life, c.err)
+		assert.Equal(t, []string{c.code, c.end}, []string{code, how}, "%v", c.err)
+	}
+}
