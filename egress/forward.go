@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// pinKey tells whether a kept connection still leads where the rules say.
+// pinKey tells whether a kept connection still leads where the rules say. Other
+// rules may screen an address that these let pass.
 type pinKey struct {
+	rules  *Rules
 	target Target
 	pin    netip.AddrPort
 	via    string
@@ -167,13 +169,13 @@ func (x *exchange) request(ctx context.Context, path string) (*http.Request, err
 var errUnasked = errors.New("the origin switched protocols unasked")
 
 // way gives the transport of this client. Each client has its own, so that a
-// connection to an origin is never shared, and one that was made before a pin
-// changed is given up.
+// connection to an origin is never shared, and one that was made before the
+// rules changed is given up.
 func (c *client) way(t *trip) *http.Transport {
 	if c.transport == nil {
 		c.transport = c.newTransport()
 	}
-	key := pinKey{t.target, t.d.Pin, t.via()}
+	key := pinKey{t.rules, t.target, t.d.Pin, t.via()}
 	if key != c.lastPin {
 		c.transport.CloseIdleConnections()
 		c.lastPin = key

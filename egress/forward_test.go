@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -334,6 +335,33 @@ func TestWebSocketPassesWhole(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "first frameFRAME FROM THE CLIENT", string(all))
 	assert.Equal(t, EndClosed, w.waitEvent(0).End)
+}
+
+// TestAKeptConnectionIsNoWayPastChangedRules: an address that was opened inward
+// is not reached through what is left from before.
+func TestAKeptConnectionIsNoWayPastChangedRules(t *testing.T) {
+	w := newWorld(t)
+	in, err := ParseInward("allowed.test", "10.1.0.0/16")
+	require.NoError(t, err)
+	w.answers["allowed.test."] = []netip.Addr{netip.MustParseAddr("10.1.2.3")}
+	inward := mustRules("allowed.test")
+	inward.Inward = []Inward{in}
+	w.rules = inward
+	c := w.call(get("http://allowed.test/1"))
+	resp, _ := c.answer()
+	require.Equal(t, 200, resp.StatusCode, "the control")
+	c.send(get("http://allowed.test/2"))
+	resp, _ = c.answer()
+	require.Equal(t, 200, resp.StatusCode)
+	_, dialled, _ := w.counts()
+	require.Equal(t, 1, dialled, "it is kept")
+	w.mu.Lock()
+	w.rules = mustRules("allowed.test")
+	w.mu.Unlock()
+	c.send(get("http://allowed.test/3"))
+	resp, _ = c.answer()
+	assert.Equal(t, 403, resp.StatusCode)
+	assert.Equal(t, CodeInwardAddress, w.waitEvent(2).Code)
 }
 
 // A change of a pin reaches a kept-alive client.
