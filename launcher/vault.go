@@ -14,6 +14,8 @@ import (
 const (
 	commandKept  = 5 * time.Minute
 	commandRests = 10 * time.Second
+	// commandBreaks is how many requests may end before their command does. A kernel could start it at will by leaving, and some ask a person.
+	commandBreaks = 3
 )
 
 // vault holds the credentials of a kernel's proxy. Their values stand here and in requests, nowhere else.
@@ -69,6 +71,8 @@ type source struct {
 	stamp stamp     // of the file that was read
 	until time.Time // what a command printed, or its failure, is good
 	told  string
+	broke int       // requests that ended before their command, one after the other
+	rest  time.Time // it is not started before
 }
 
 // errWithheld is all that a kernel learns: where the host keeps its secrets is none of its business.
@@ -126,12 +130,22 @@ func (s *source) runCommand(ctx context.Context) (egress.Secret, error) {
 	if time.Now().Before(s.until) {
 		return s.kept, s.fault
 	}
+	select {
+	case <-time.After(time.Until(s.rest)):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 	s.kept, s.fault = runForSecret(ctx, s.from.Command, s.vault.env, s.vault.scratch)
+	now := time.Now()
 	switch {
 	case s.fault == nil:
-		s.until = time.Now().Add(commandKept)
-	case ctx.Err() == nil: // else it was this request that ended
-		s.until = time.Now().Add(commandRests)
+		s.until, s.broke = now.Add(commandKept), 0
+	case ctx.Err() == nil:
+		s.until, s.broke = now.Add(commandRests), 0
+	default: // it was this request that ended
+		if s.broke++; s.broke >= commandBreaks {
+			s.rest = now.Add(commandRests)
+		}
 	}
 	return s.kept, s.fault
 }

@@ -163,6 +163,30 @@ func TestARequestThatEndsEndsItsCommandAndLeavesNoVerdict(t *testing.T) {
 	assert.Equal(t, "ready\n", v)
 }
 
+func TestRequestsThatEndDoNotStartACommandAtWill(t *testing.T) {
+	argv, runs := script(t, `[ -e "$GO" ] && echo ready && exit; sleep 60 & wait`)
+	gate := filepath.Join(t.TempDir(), "go")
+	k := newKeeper(t, map[string]string{"PATH": os.Getenv("PATH"), "GO": gate}, from(config.ValueSource{Command: argv}))
+	for i := range commandBreaks + 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { _, err := k.list[0].Value(ctx); done <- err }()
+		if i < commandBreaks {
+			require.Eventually(t, func() bool { return runs() == i+1 }, time.Minute, 5*time.Millisecond, "the control: each starts it")
+		} else {
+			time.Sleep(200 * time.Millisecond)
+		}
+		cancel()
+		require.ErrorIs(t, <-done, errWithheld)
+	}
+	assert.Equal(t, commandBreaks, runs())
+	assert.Empty(t, k.told)
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	v, err := k.ask(t)
+	require.NoError(t, err, "who waits gets it")
+	assert.Equal(t, "ready\n", v)
+}
+
 func TestCredentialsFollowAnEditOfTheConfiguration(t *testing.T) {
 	e := newEdited(t, "egress: {allow: [a.test]}\n", Spec{})
 	e.rules.vault.env = map[string]string{"KEY": topSecret}
