@@ -113,6 +113,9 @@ func endCase(t *testing.T, row oneCase) {
 			_, exception := s.cell(fmt.Sprintf(saving, row.Expected.Grace-2), nil)
 			require.Empty(t, exception)
 			all := s.processes()
+			for end := time.Now().Add(10 * time.Second); !strings.Contains(fmt.Sprint(all), `"sleep\x00600\x00"`) && time.Now().Before(end); all = s.processes() {
+				time.Sleep(10 * time.Millisecond) // a program that is just being started has no command line yet
+			}
 			require.Contains(t, fmt.Sprint(all), `"sleep\x00600\x00"`)
 			require.NoError(t, deliveries[how](s))
 			assert.Empty(t, witness.Wait(all, time.Duration(seconds)*time.Second))
