@@ -47,8 +47,10 @@ func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 			return e, err
 		}
 		if e.stale() {
-			if ctx.Err() != nil {
+			select {
+			case <-ctx.Done():
 				return nil, &BusyError{File: s.User, Err: context.Cause(ctx)}
+			case <-time.After(10 * time.Millisecond):
 			}
 			continue
 		}
@@ -59,8 +61,14 @@ func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 	}
 }
 
-// stale is true when somebody who knows nothing of the lock has saved the file since it was read: a person with an editor.
+// emptied is how long a file that has just been emptied is taken for one that is being saved in place.
+const emptied = 300 * time.Millisecond
+
+// stale is true when somebody who knows nothing of the lock has saved the file since it was read, or is about to: a person with an editor.
 func (e *Edited) stale() bool {
+	if info, err := os.Stat(e.File); err == nil && info.Size() == 0 && time.Since(info.ModTime()) < emptied {
+		return true
+	}
 	now, err := os.ReadFile(e.File)
 	return err != nil && (e.before != nil || !errors.Is(err, fs.ErrNotExist)) || !bytes.Equal(now, e.before)
 }

@@ -2,11 +2,13 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/assert"
@@ -93,6 +95,26 @@ func TestAnEditOfAnotherKindIsNotLost(t *testing.T) {
 		assert.Contains(t, text, "  deny: [bad.test] # meanwhile\n")
 		assert.Contains(t, text, "allow: [n.test]")
 	}
+}
+
+// TestAFileThatIsBeingSavedIsNotReplaced: what an editor writes next would go to a file that has no name any more.
+func TestAFileThatIsBeingSavedIsNotReplaced(t *testing.T) {
+	w := newWorld(t).user("version: 1\n")
+	f, err := os.OpenFile(w.s.User, os.O_WRONLY|os.O_TRUNC, 0)
+	require.NoError(t, err)
+	saved := make(chan error, 1)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		_, err := f.WriteString("egress:\n  deny: [bad.test] # all of it\n")
+		saved <- errors.Join(err, f.Close())
+	}()
+	_, text := w.edit(Allow(everywhere, rules(t, "n.test")...))
+	require.NoError(t, <-saved)
+	assert.Contains(t, text, "  deny: [bad.test] # all of it\n")
+	assert.Contains(t, text, "allow: [n.test]")
+	require.NoError(t, os.Truncate(w.s.User, 0))
+	_, text = w.edit(Allow(everywhere, rules(t, "n.test")...))
+	assert.Equal(t, "egress:\n  allow: [n.test]\n", text, "one that stays empty is written")
 }
 
 func TestAnEditWaitsNoLongerThanItMay(t *testing.T) {
