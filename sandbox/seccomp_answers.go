@@ -15,9 +15,10 @@ const (
 	retAllow       = 0x7fff0000
 	retErrno       = 0x00050000
 
-	errnoEPERM        = 1
-	errnoENOSYS       = 38
-	errnoEAFNOSUPPORT = 97
+	errnoEPERM           = 1
+	errnoENOSYS          = 38
+	errnoEPROTONOSUPPORT = 93
+	errnoEAFNOSUPPORT    = 97
 )
 
 // What arguments are compared with.
@@ -35,9 +36,21 @@ const (
 	console = 0x541c               // TIOCLINUX: pastes into a console
 )
 
-// families are the kinds of sockets that can be made: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. The last is how a program lists its network interfaces.
-// Others are rarely needed and not all of them belong to a network namespace: AF_VSOCK reaches the hypervisor from any.
-var families = []uint32{1, 2, 10, 16}
+// Kinds of sockets that can be made. Netlink is how a program lists its network interfaces. Others are rarely needed and not all of them belong to a network
+// namespace: AF_VSOCK reaches the hypervisor from any.
+const (
+	familyUnix    = 1
+	familyInet    = 2
+	familyInet6   = 10
+	familyNetlink = 16
+)
+
+// protocols are what can be spoken: the kind's own, ICMP, TCP, UDP, ICMPv6, and the TCP of several paths that Go listens with. For a protocol that it does
+// not know the host's kernel loads a module, whoever asks: SCTP and L2TP come that way.
+var protocols = []uint32{0, 1, 6, 17, 58, 262}
+
+// netlinks are NETLINK_ROUTE alone: the others are questions about the host, settings that nobody inside may make, and modules that are loaded for them.
+var netlinks = []uint32{0}
 
 // answer is what is done about a call.
 type answer uint8
@@ -50,7 +63,7 @@ const (
 	persona              // EPERM for all personalities but the ordinary one, unless debugging
 	cloning              // EPERM with a new namespace
 	terminal             // EPERM for two requests that type into a terminal
-	sockets              // EAFNOSUPPORT for other families
+	sockets              // EAFNOSUPPORT for other families, EPROTONOSUPPORT for other protocols
 	modeSecond           // EPERM when the second argument is a mode with a set-id bit
 	modeThird            // the same for the third
 	folderSecond         // EPERM when the second argument is a mode with the set-user-id bit
@@ -76,7 +89,7 @@ func (f *Filter) code(a answer) []bpf.Instruction {
 	case terminal:
 		return oneOf(1, []uint32{pushIn, console}, fails(errnoEPERM), passes)
 	case sockets:
-		return oneOf(0, families, passes, fails(errnoEAFNOSUPPORT))
+		return choose()
 	case modeSecond, modeThird:
 		return refuseBits(1+int(a-modeSecond), setIDs)
 	case folderSecond, folderThird:
@@ -126,4 +139,19 @@ func oneOf(n int, values []uint32, match, other bpf.Instruction) []bpf.Instructi
 		out = append(out, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipTrue: uint8(len(values) - i)})
 	}
 	return append(out, other, match)
+}
+
+// choose looks at a socket's family, then at its protocol.
+func choose() []bpf.Instruction {
+	inet := oneOf(2, protocols, passes, fails(errnoEPROTONOSUPPORT))
+	head := []bpf.Instruction{
+		argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: familyUnix, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: familyInet, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: familyInet6, SkipTrue: 3},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: familyNetlink, SkipTrue: uint8(2 + len(inet))},
+		fails(errnoEAFNOSUPPORT),
+		passes,
+	}
+	return append(append(head, inet...), oneOf(2, netlinks, passes, fails(errnoEPROTONOSUPPORT))...)
 }

@@ -31,6 +31,7 @@ const newest = 467
 //   - Keyrings: Kerberos caches of type KEYRING; FILE and DIR work.
 //   - Tracing: gdb, strace, py-spy and setarch -R work with debug. rr and perf need perf_event_open, which stays refused: it is a large part of the kernel and
 //     no wall stands behind it.
+//   - Protocols: SCTP, UDP-Lite and their like. ss reads /proc instead of asking by netlink.
 //   - io_uring: libraries fall back to epoll and threads.
 //
 // landlock_*, seccomp and prctl are allowed: a program may put up walls of its own, which never widen these. mbind, set_mempolicy and memfd_create are

@@ -77,6 +77,8 @@ func verdictName(v uint32) string {
 		return "EPERM"
 	case 0x50026:
 		return "ENOSYS"
+	case 0x5005d:
+		return "EPROTONOSUPPORT"
 	case 0x50061:
 		return "EAFNOSUPPORT"
 	}

@@ -41,6 +41,8 @@ func familyRows() []row {
 		{number: 8, name: "make an ICMP datagram socket", call: do("socket", unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP), control: datagram, inside: fails("EACCES")},
 		{number: 9, name: "make a raw socket", call: do("socket", unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP), spare: true, inside: fails("EPERM")},
 		{number: 10, name: "make a packet socket", call: do("socket", unix.AF_PACKET, unix.SOCK_RAW, 0), spare: true, inside: none},
+		{number: 11, name: "ask by netlink for more than the interfaces", call: do("socket", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT), inside: fails("EPROTONOSUPPORT")},
+		{number: 9, name: "make a socket of a rare protocol", call: do("socket", unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_UDPLITE), outside: eitherWay("EPROTONOSUPPORT"), inside: fails("EPROTONOSUPPORT")},
 		// A kernel without these families answers as the filter does.
 		{number: 12, name: "make a socket to the hypervisor", call: do("socket", unix.AF_VSOCK, unix.SOCK_STREAM, 0), outside: eitherWay("EAFNOSUPPORT"), inside: none},
 		{number: 13, name: "make a socket of the kernel's ciphers", call: do("socket", unix.AF_ALG, unix.SOCK_SEQPACKET, 0), outside: eitherWay("EAFNOSUPPORT"), inside: none},
