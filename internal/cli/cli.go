@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -77,21 +78,37 @@ func (a *app) fail(cmd *cobra.Command, err error) int {
 
 // object writes the one JSON object of this invocation.
 func (a *app) object(fields any) error {
-	b, err := json.Marshal(fields)
+	whole, err := keyed(fields)
 	if err != nil {
 		return err
 	}
-	whole := map[string]json.RawMessage{}
-	if err := json.Unmarshal(b, &whole); err != nil {
-		return err
-	}
-	whole["schema"] = json.RawMessage("1")
+	whole["schema"] = 1
 	a.printed = true
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	enc.Encode(whole) // what is lost is settled at the end, and is no failure of the verb's own
 	return nil
+}
+
+// keyed is an object whose keys can be added to. One that is a map already is not written out for that: what a command has printed may be large.
+func keyed(fields any) (map[string]any, error) {
+	if m, ok := fields.(map[string]any); ok {
+		return maps.Clone(m), nil
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	raw := map[string]json.RawMessage{}
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return nil, err
+	}
+	whole := make(map[string]any, len(raw)+1)
+	for key, value := range raw {
+		whole[key] = value
+	}
+	return whole, nil
 }
 
 // print writes fields as JSON when that was asked for, and otherwise what text writes.
