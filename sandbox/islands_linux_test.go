@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,12 +178,14 @@ func TestAnIslandThatIsSwappedWhileItIsMounted(t *testing.T) {
 				plan.Program = program
 			}
 			before := everything(t, w.base+"/out")
-			stop := w.swap(w.work+"/.git", w.base+"/out/there", "/oldroot"+w.base+"/out/there", "/oldroot"+w.base+"/out/missing", "../../../../../../oldroot"+w.base+"/out/missing", "/newroot/missing")
+			swapped, stop := w.swap(w.work+"/.git", w.base+"/out/there", "/oldroot"+w.base+"/out/there", "/oldroot"+w.base+"/out/missing", "../../../../../../oldroot"+w.base+"/out/missing", "/newroot/missing")
 			seen := map[string]int{}
-			for tries := 0; tries-seen[notPinned] < wanted && tries < 10*wanted; tries++ {
+			end := time.Now().Add(time.Minute) // a start that is not pinned takes no time, and a busy machine does not swap in it
+			for tries := 0; (tries-seen[notPinned] < wanted || swapped() <= wanted) && time.Now().Before(end); tries++ {
 				seen[w.startsSoundly(plan)]++
 			}
-			swaps := stop()
+			stop()
+			swaps := swapped()
 			require.Equal(t, before, everything(t, w.base+"/out"), "nothing appeared or changed there")
 			t.Logf("%v, %d swaps", seen, swaps)
 			require.Greater(t, swaps, wanted)
@@ -193,21 +196,22 @@ func TestAnIslandThatIsSwappedWhileItIsMounted(t *testing.T) {
 }
 
 // swap exchanges a folder for links to targets, again and again, until it is told to stop. It returns how often it did.
-func (w *world) swap(path string, targets ...string) (stop func() int) {
+func (w *world) swap(path string, targets ...string) (swapped func() int, stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var wg sync.WaitGroup
-	n := 0
+	var count atomic.Int64
 	wg.Go(func() {
-		for ; ctx.Err() == nil; n++ {
+		for n := 0; ctx.Err() == nil; n++ {
 			time.Sleep(time.Duration(n%17) * time.Millisecond)
 			os.Rename(path, path+".real")
 			os.Symlink(targets[n%len(targets)], path)
 			time.Sleep(time.Duration(n%4) * time.Millisecond)
 			os.Remove(path) // a folder in its place, if bwrap made one, goes too
 			os.Rename(path+".real", path)
+			count.Add(1)
 		}
 	})
-	return func() int { cancel(); wg.Wait(); return n }
+	return func() int { return int(count.Load()) }, func() { cancel(); wg.Wait() }
 }
 
 const notPinned = "not pinned"
