@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -163,7 +162,7 @@ func both(a, b net.Conn) (there, back int64, broke net.Conn) {
 func one(to, from net.Conn) (n int64, broke net.Conn) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	n, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, *buf)
+	n, err := carryOver(to, from, *buf)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
 		half.CloseWrite()
 		return n, nil
