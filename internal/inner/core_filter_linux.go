@@ -32,7 +32,7 @@ var keptCore = []unix.SockFilter{
 	load(callNumber),
 	equal(unix.SYS_SETRLIMIT, 2, 0),
 	equal(unix.SYS_PRLIMIT64, 3, 0),
-	answer(unix.SECCOMP_RET_ALLOW),
+	returns(unix.SECCOMP_RET_ALLOW),
 	load(callArgument), // setrlimit
 	equal(unix.RLIMIT_CORE, 10, 12),
 	load(callArgument + 8), // prlimit64
@@ -45,9 +45,9 @@ var keptCore = []unix.SockFilter{
 	equal(0, 0, 3),
 	load(callArgument + 28),
 	equal(0, 0, 1),
-	answer(unix.SECCOMP_RET_ERRNO), // with 0: it is not made, and has succeeded
-	answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
-	answer(unix.SECCOMP_RET_ALLOW),
+	returns(unix.SECCOMP_RET_ERRNO), // with 0: it is not made, and has succeeded
+	returns(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)),
+	returns(unix.SECCOMP_RET_ALLOW),
 }
 
 func load(offset uint32) unix.SockFilter {
@@ -59,6 +59,6 @@ func equal(value uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: yes, Jf: no, K: value}
 }
 
-func answer(verdict uint32) unix.SockFilter {
+func returns(verdict uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: verdict}
 }

@@ -22,11 +22,12 @@ type inside struct {
 	conn  *link.Conn
 	score *score
 
+	dials dials
+
 	mu       sync.Mutex
-	cancels  map[uint32]func() // dials that wait
-	pid      int               // the program, 0 before it was started
-	terminal *terminal         // the program's, or nil
-	running  bool              // it has been exec'd: signals may go to it
+	pid      int       // the program, 0 before it was started
+	terminal *terminal // the program's, or nil
+	running  bool      // it has been exec'd: signals may go to it
 	ended    *syscall.WaitStatus
 	hit      time.Time // when SIGINT last came to this process itself
 }
@@ -37,7 +38,7 @@ func run(ctx context.Context, self string) int {
 		fmt.Fprintf(os.Stderr, "%s runs only as the first process of a sandbox\n", Word)
 		return exitFailed
 	}
-	in := &inside{ctx: ctx, self: self, cancels: map[uint32]func(){}, score: openScore()}
+	in := &inside{ctx: ctx, self: self, score: openScore(), dials: newDials()}
 	err := harden()
 	var s signals
 	if err == nil {
