@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type life struct {
 // inside is the other end of a link, as far as the launcher uses it.
 type inside interface {
 	link.Link
+	Listening(port int) func(context.Context) (net.Listener, error)
 	Start(context.Context, link.Order) error
 	Done() <-chan struct{}
 	Exit() (*link.Exit, error)

@@ -37,6 +37,7 @@ func bear(ctx context.Context, b birth) (*life, error) {
 	h := link.NewHandoff(conn)
 	l.link = h
 	go l.watch()
+	link.Prepare()
 	if b.meanwhile != nil {
 		if err := b.meanwhile(); err != nil {
 			l.end()

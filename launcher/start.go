@@ -205,11 +205,10 @@ func (k *Kernel) live(ctx context.Context, meanwhile func() error) error {
 
 // equip gives a fresh sandbox its way out, its program and its clients, in this order.
 func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
+	served := func() error { return nil }
 	switch p.Sandbox.Network {
 	case sandbox.NetworkAllowlist:
-		if err := k.letOut(ctx, lifetime, l, p); err != nil {
-			return err
-		}
+		served = k.letOut(ctx, lifetime, l, p)
 	case sandbox.NetworkNone:
 		k.track(nil, k.auditOf(p)) // of its ports, one of which may be opened later
 		k.watch(lifetime, rulesOf(p, k.say))
@@ -229,7 +228,11 @@ func (k *Kernel) equip(ctx, lifetime context.Context, l *life, p *Plan) error {
 	order.Files = append(order.Files, p.authorities.files...)
 	k.notes()
 	order.Terminal = p.spec.Terminal.order()
-	if err := l.link.Start(ctx, order); err != nil {
+	err := l.link.Start(ctx, order)
+	if out := served(); err == nil {
+		err = out
+	}
+	if err != nil {
 		var failed *link.FailedError
 		if errors.As(err, &failed) {
 			return &ProgramError{Command: p.Command[0], Stage: failed.Stage, Status: failed.Status, Problem: failed.Text}
@@ -255,20 +258,27 @@ func (e *ProgramError) Error() string {
 	return fmt.Sprintf("%s could not be started inside the sandbox: %s", e.Command, e.Problem)
 }
 
-// letOut serves the egress proxy on the sandbox's own loopback.
-func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) error {
-	listener, err := l.link.Listen(ctx, p.egressAt())
-	if err != nil {
-		return fmt.Errorf("the egress proxy: %w", err)
-	}
+// letOut serves the egress proxy on the sandbox's own loopback. The port is asked for before the program is, and the answer is taken while that starts:
+// served returns then. Whoever connects before waits in the listener.
+func (k *Kernel) letOut(ctx, lifetime context.Context, l *life, p *Plan) (served func() error) {
+	listening := l.link.Listening(p.egressAt())
 	rules := rulesOf(p, k.say)
 	proxy := &egress.Proxy{Rules: rules.current, Event: k.denials(), Bounds: p.bounds}
 	rules.review = proxy.Review
 	k.furnish(proxy, rules, p)
 	context.AfterFunc(lifetime, func() { proxy.Close() })
 	k.watch(lifetime, rules)
-	go proxy.Serve(listener)
-	return nil
+	done := make(chan error, 1)
+	go func() {
+		listener, err := listening(ctx)
+		if err != nil {
+			done <- fmt.Errorf("the egress proxy: %w", err)
+			return
+		}
+		done <- nil
+		proxy.Serve(listener)
+	}()
+	return func() error { return <-done }
 }
 
 // denials tells the user, once for each host, and for each reason where there is none, what was refused and which line would allow it.

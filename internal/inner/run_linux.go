@@ -55,6 +55,7 @@ func run(ctx context.Context, self string) int {
 	if err := in.conn.Send(link.Message{Kind: link.Hello, Version: link.Version}); err != nil {
 		return exitFailed
 	}
+	link.Prepare()
 	return in.serve()
 }
 

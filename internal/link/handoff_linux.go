@@ -215,9 +215,25 @@ func (h *Handoff) Close() error { return h.conn.Close() }
 
 // Listen implements Link.
 func (h *Handoff) Listen(ctx context.Context, port int) (net.Listener, error) {
-	f, err := h.ask(ctx, Listen, port)
+	return h.Listening(port)(ctx)
+}
+
+// Listening is Listen that has asked when it returns, and does not wait for the answer. The inside does one thing after the other: what is sent from now on,
+// the order too, finds the port open.
+func (h *Handoff) Listening(port int) (answer func(context.Context) (net.Listener, error)) {
+	id, r, err := h.question(Listen, port)
+	return func(ctx context.Context) (net.Listener, error) {
+		if err != nil {
+			return nil, fmt.Errorf("listen on port %d inside: %w", port, err)
+		}
+		return h.listener(ctx, id, r)
+	}
+}
+
+func (h *Handoff) listener(ctx context.Context, id uint32, r *request) (net.Listener, error) {
+	f, err := h.await(ctx, id, r)
 	if err != nil {
-		return nil, fmt.Errorf("listen on port %d inside: %w", port, err)
+		return nil, fmt.Errorf("listen on port %d inside: %w", r.port, err)
 	}
 	defer f.Close()
 	return net.FileListener(f)
@@ -225,7 +241,11 @@ func (h *Handoff) Listen(ctx context.Context, port int) (net.Listener, error) {
 
 // Dial implements Link.
 func (h *Handoff) Dial(ctx context.Context, port int) (net.Conn, error) {
-	f, err := h.ask(ctx, Dial, port)
+	id, r, err := h.question(Dial, port)
+	var f *os.File
+	if err == nil {
+		f, err = h.await(ctx, id, r)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("dial port %d inside: %w", port, err)
 	}
@@ -243,14 +263,20 @@ func (h *Handoff) Resize(rows, cols uint16) error {
 	return h.conn.Send(Message{Kind: Resize, Rows: rows, Cols: cols})
 }
 
-func (h *Handoff) ask(ctx context.Context, kind Kind, port int) (*os.File, error) {
+// question asks for a socket.
+func (h *Handoff) question(kind Kind, port int) (uint32, *request, error) {
 	id, r, err := h.register(kind, port)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if err := h.conn.Send(Message{Kind: kind, ID: id, Port: port}); err != nil {
-		return nil, h.cause()
+		return 0, nil, h.cause()
 	}
+	return id, r, nil
+}
+
+// await waits for the answer to a question.
+func (h *Handoff) await(ctx context.Context, id uint32, r *request) (*os.File, error) {
 	select {
 	case a := <-r.reply:
 		return a.file, a.err

@@ -270,3 +270,35 @@ func TestAnOrderLongerThanASocketTakesArrivesWhole(t *testing.T) {
 	require.Error(t, err)
 	assert.False(t, errors.As(err, &long))
 }
+
+func TestAnOrderNeedNotWaitForTheListenerBeforeIt(t *testing.T) {
+	h, in := pair(t)
+	hello(t, in)
+	require.NoError(t, h.Hello(short(t)))
+	_, port, fd := listener(t, "tcp4", "127.0.0.1:0")
+	answer := h.Listening(port)
+	started := make(chan error, 1)
+	go func() { started <- h.Start(short(t), Order{Argv: []string{"/bin/true"}}) }()
+	asked, _, err := in.Receive()
+	require.NoError(t, err)
+	assert.Equal(t, Listen, asked.Kind)
+	m, order, err := in.Receive() // and nothing was answered yet
+	require.NoError(t, err)
+	assert.Equal(t, Start, m.Kind)
+	require.NoError(t, order.Close())
+	require.NoError(t, in.Send(Message{Kind: Listening, ID: asked.ID}, fd))
+	require.NoError(t, in.Send(Message{Kind: Started}))
+	require.NoError(t, <-started)
+	l, err := answer(short(t))
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+}
+
+func TestAListenerThatCannotBeAskedForSaysSo(t *testing.T) {
+	h, _ := pair(t)
+	require.NoError(t, h.Close())
+	<-h.Done()
+	_, err := h.Listening(3128)(short(t))
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorContains(t, err, "3128")
+}
