@@ -60,7 +60,7 @@ func (a *application) preview() restart.Snapshot {
 	dropShared(facts)
 	var comes []restart.Package
 	for _, f := range facts {
-		comes = append(comes, v.packageOf(f))
+		comes = append(comes, f.seen(v.shown(f.Folder)))
 	}
 	var hooks []Hook
 	for _, site := range v.sites() {

@@ -75,19 +75,25 @@ func parseHeader(data []byte, wanted []string, last bool) (found map[string]stri
 
 // keep stores a wanted line's value, the first of its key, and returns the key that continuation lines belong to.
 func keep(found map[string]string, line []byte, wanted []string) string {
-	k, v, ok := strings.Cut(string(line), ":")
+	k, v, ok := bytes.Cut(line, []byte(":"))
 	if !ok {
 		return ""
 	}
-	k = strings.ToLower(strings.TrimSpace(k))
+	k = bytes.TrimSpace(k)
 	for _, w := range wanted {
-		if _, seen := found[w]; w == k && !seen {
-			found[k] = value(v)
-			return k
+		if !isKey(k, w) {
+			continue
+		}
+		if _, seen := found[w]; !seen {
+			found[w] = value(string(v))
+			return w
 		}
 	}
 	return ""
 }
+
+// isKey compares a key with one in lower case. Of the same length they are of the same letters: those beyond ASCII are longer.
+func isKey(k []byte, key string) bool { return len(k) == len(key) && bytes.EqualFold(k, []byte(key)) }
 
 func value(s string) string {
 	if t := strings.TrimSpace(s); len(t) <= valueMost && isPrintable(t) {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -26,7 +27,12 @@ func readPath(sites []folder, in Interpreter) ([]Package, []Hook, error) {
 		}
 	}
 	w.hooks = append(w.hooks, stdlibHooks(sites, in)...)
-	return firstWins(readAll(w.found)), w.hooks, errors.Join(w.errs...)
+	all := readAll(w.found)
+	found := make([]Package, 0, len(all))
+	for _, i := range firstWins(len(all), func(i int) *Package { return &all[i] }) {
+		found = append(found, all[i])
+	}
+	return found, w.hooks, errors.Join(w.errs...)
 }
 
 type pathWalk struct {
@@ -72,30 +78,31 @@ func readAll(found []described) []Package {
 	return list
 }
 
-// firstWins keeps one package of each name: that of the first folder, and there the one that says most.
-func firstWins(all []Package) []Package {
-	at := make(map[string]int, len(all))
-	list := all[:0:0]
-	for _, p := range all {
-		i, taken := at[p.Name]
+// firstWins returns the places of one package of each name, sorted by name: that of the first folder, and there the one that says most.
+func firstWins(n int, of func(i int) *Package) []int {
+	at := make(map[string]int, n)
+	list := make([]int, 0, n)
+	for i := range n {
+		p := of(i)
+		place, taken := at[p.Name]
 		switch {
 		case !taken:
 			at[p.Name] = len(list)
-			list = append(list, p)
-		case list[i].Folder == p.Folder:
-			if better(p, list[i]) {
-				list[i] = p
+			list = append(list, i)
+		case of(list[place]).Folder == p.Folder:
+			p.Ambiguous, of(list[place]).Ambiguous = true, true
+			if better(p, of(list[place])) {
+				list[place] = i
 			}
-			list[i].Ambiguous = true
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	slices.SortFunc(list, func(a, b int) int { return strings.Compare(of(a).Name, of(b).Name) })
 	return list
 }
 
 // better decides between two descriptions of one name in one folder. Python takes the one that the file system lists first; ours is at least the
 // same each time.
-func better(a, b Package) bool {
+func better(a, b *Package) bool {
 	if (a.Broken == "") != (b.Broken == "") {
 		return a.Broken == ""
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,12 +37,7 @@ func hasSuffixFold(s, suffix string) bool {
 func (d described) read() Package { return d.readFrom(d.header()) }
 
 func (d described) readFrom(head map[string]string, err error) Package {
-	p := Package{Owner: d.folder.owner, Folder: d.folder.path, Info: d.path()}
-	file := d.file
-	if file == "" {
-		file = filepath.Base(d.folder.path)
-	}
-	stem, stemVersion := stemName(file)
+	p := Package{Name: normalName(head["name"]), Version: head["version"], Owner: d.folder.owner, Folder: d.folder.path, Info: d.path()}
 	named := isDistName(head["name"])
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -50,45 +46,47 @@ func (d described) readFrom(head map[string]string, err error) Package {
 		p.Broken = "its metadata cannot be read: " + value(err.Error())
 	case !named:
 		p.Broken = "its metadata names no distribution"
-	case head["version"] == "":
+	case p.Version == "":
 		p.Broken = "its metadata has no version"
 	}
-	p.Name, p.Version = normalName(head["name"]), head["version"]
+	stem, version := d.stem()
 	if !named {
 		p.Name = normalName(value(stem))
 	}
 	if p.Version == "" {
-		p.Version = value(stemVersion)
+		p.Version = value(version)
 	}
 	return p
 }
 
-func (d described) header() (map[string]string, error) {
-	for _, p := range d.metadataFiles() {
-		head, err := readHeader(p, "name", "version")
-		if !errors.Is(err, fs.ErrNotExist) {
-			return head, err
-		}
+// stem is what the file's name alone says.
+func (d described) stem() (name, version string) {
+	if d.file == "" {
+		return stemName(filepath.Base(d.folder.path))
 	}
+	return stemName(d.file)
+}
+
+func (d described) header() (map[string]string, error) {
 	if d.file == "" && !d.isDir {
 		return zipHeader(d.folder.path)
 	}
-	return nil, fs.ErrNotExist
+	return readHeader(d.folder.path+in(d.metadataFile()), "name", "version")
 }
 
-func (d described) metadataFiles() []string {
-	p := d.path()
+// metadataFile is the file that describes the distribution, by its name in the folder; empty when that lies in a zipped egg.
+func (d described) metadataFile() string {
 	switch {
 	case d.file == "" && !d.isDir:
-		return nil
+		return ""
 	case d.file == "":
-		return []string{p + in("EGG-INFO") + in("PKG-INFO")}
+		return "EGG-INFO" + in("PKG-INFO")
 	case d.isDistInfo():
-		return []string{p + in("METADATA")}
+		return d.file + in("METADATA")
 	case d.isDir:
-		return []string{p + in("PKG-INFO")}
+		return d.file + in("PKG-INFO")
 	}
-	return []string{p}
+	return d.file
 }
 
 // zipHeader reads the description inside a zipped egg.
@@ -109,7 +107,7 @@ func zipHeader(path string) (map[string]string, error) {
 // listing is what one path entry holds: one look at the folder answers all questions.
 type listing struct {
 	folder    folder
-	entries   []fs.DirEntry
+	entries   []fs.DirEntry // in no order
 	described []described
 	pth       []string
 	start     []string
@@ -128,12 +126,25 @@ func list(f folder) (listing, error) {
 			return l, missingIsNone(err)
 		}
 	}
-	entries, err := os.ReadDir(f.path)
-	for _, e := range entries {
+	dir, err := os.Open(f.path)
+	if err != nil {
+		return l, missingIsNone(err)
+	}
+	defer dir.Close()
+	l.entries, err = dir.ReadDir(-1)
+	for _, e := range l.entries {
 		l.add(e)
 	}
-	l.entries = entries
+	l.sort()
 	return l, missingIsNone(err)
+}
+
+// sort orders what has an order, which of thousands of entries is the smaller part.
+func (l *listing) sort() {
+	slices.SortFunc(l.described, func(a, b described) int { return strings.Compare(a.file, b.file) })
+	for _, names := range [][]string{l.pth, l.start, l.custom} {
+		slices.Sort(names)
+	}
 }
 
 func (l *listing) add(e fs.DirEntry) {

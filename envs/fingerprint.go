@@ -4,65 +4,67 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// fingerprintOf names the content of a distribution, the same for whoever installed it: what the wheel's own files are.
-func fingerprintOf(lines []recordLine) string { return new(factReader).fingerprint(lines, nil) }
+// content sums up what a distribution is, the same for whoever installed it: the lines of its RECORD that are of the wheel, in their order.
+type content struct {
+	hash hash.Hash
+	text []byte // lines, each with its end, that hash has not had
+	last string
+	// ordered: every installer that was seen writes the lines in their order, so that they need not be kept to be sorted.
+	ordered bool
+}
 
-// fingerprint is of the wheel's lines in their order, each with its end. In most RECORDs they stand in that order and side by side, and are taken from the
-// text as it is; where the lines do not make up the whole text there is something between them.
-func (r *factReader) fingerprint(lines []recordLine, text []byte) string {
-	r.own, r.runs = r.own[:0], r.runs[:0]
-	end := 0
-	for _, l := range lines {
-		begin := end
-		end += len(l.text) + 1
-		if !l.ofWheel() {
-			continue
-		}
-		r.own = append(r.own, l.text)
-		if last := len(r.runs) - 1; last >= 0 && r.runs[last].end == begin {
-			r.runs[last].end = end
-		} else {
-			r.runs = append(r.runs, run{begin, end})
-		}
+const contentPart = 16 << 10
+
+func (c *content) reset() {
+	if c.hash == nil {
+		c.hash = sha256.New()
+		c.text = make([]byte, 0, contentPart)
 	}
-	switch {
-	case len(r.own) == 0:
+	c.hash.Reset()
+	c.text, c.last, c.ordered = c.text[:0], "", true
+}
+
+func (c *content) add(line string) {
+	c.ordered = c.ordered && c.last <= line
+	c.last = line
+	if len(c.text)+len(line) >= contentPart {
+		c.hash.Write(c.text)
+		c.text = c.text[:0]
+	}
+	c.text = append(append(c.text, line...), '\n')
+}
+
+// fingerprint is empty without a line.
+func (c *content) fingerprint() string {
+	if c.last == "" {
 		return ""
-	case end != len(text) || !slices.IsSorted(r.own):
-		text, r.runs = r.inOrder()
 	}
-	return "record:" + r.sumOf(text)
-}
-
-// run is a part of a text.
-type run struct{ begin, end int }
-
-// inOrder writes the wheel's lines out.
-func (r *factReader) inOrder() ([]byte, []run) {
-	slices.Sort(r.own)
-	r.text = r.text[:0]
-	for _, l := range r.own {
-		r.text = append(append(r.text, l...), '\n')
-	}
-	return r.text, append(r.runs[:0], run{0, len(r.text)})
-}
-
-func (r *factReader) sumOf(text []byte) string {
-	if r.hash == nil {
-		r.hash = sha256.New()
-	}
-	r.hash.Reset()
-	for _, part := range r.runs {
-		r.hash.Write(text[part.begin:part.end])
-	}
+	c.hash.Write(c.text)
 	var sum [sha256.Size]byte
-	return hex.EncodeToString(r.hash.Sum(sum[:0])[:16])
+	return "record:" + hex.EncodeToString(c.hash.Sum(sum[:0])[:16])
+}
+
+// inOrder sums up a RECORD whose lines are not in their order.
+func (c *content) inOrder(record string) string {
+	var lines []string
+	for l := range recordLines(record) {
+		if l.ofWheel() {
+			lines = append(lines, l.text)
+		}
+	}
+	slices.Sort(lines)
+	c.reset()
+	for _, line := range lines {
+		c.add(line)
+	}
+	return c.fingerprint()
 }
 
 // fingerprintByTimes is for distributions without RECORD: their description, and size and time of their top modules. An upgrade by the system's

@@ -109,12 +109,12 @@ func (d *delivery) checkLine(e *Environment, info string, l recordLine) (*staged
 		return nil, nil
 	case f == nil:
 		return bad("has no file")
-	case l.size != "" && l.size != strconv.FormatInt(f.size, 10):
-		return bad(fmt.Sprintf("says %s bytes, and it has %d", value(l.size), f.size))
-	case l.hash == "":
+	case l.size() != "" && l.size() != strconv.FormatInt(f.size, 10):
+		return bad(fmt.Sprintf("says %s bytes, and it has %d", value(l.size()), f.size))
+	case l.sum() == "":
 		return f, nil
 	}
-	algorithm, want, _ := strings.Cut(l.hash, "=")
+	algorithm, want, _ := strings.Cut(l.sum(), "=")
 	got, err := hashFile(filepath.Join(d.out, f.from), algorithm)
 	if err != nil {
 		return bad("cannot be compared: " + err.Error())

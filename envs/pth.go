@@ -14,7 +14,7 @@ const pthMost = 1 << 20
 
 // startup reads what Python acts on in a site folder before anything else runs: the folders that .pth files add, and the hooks.
 func (l listing) startup(in Interpreter) (added []folder, hooks []Hook) {
-	for _, name := range l.pth { // os.ReadDir sorts, and so does Python
+	for _, name := range l.pth { // sorted, as Python does
 		if strings.HasPrefix(name, ".") && in.atLeast(3, 13) {
 			continue
 		}

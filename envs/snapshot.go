@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kernel-launch/kernel-launch/restart"
 )
@@ -67,9 +68,7 @@ func (v view) snapshot() (restart.Snapshot, error) {
 	}
 	facts := v.readFacts(w.found)
 	dropShared(facts)
-	for _, i := range winners(facts) {
-		s.Packages = append(s.Packages, v.packageOf(facts[i]))
-	}
+	s.Packages = v.packages(facts)
 	s.Hooks = v.hooks(append(w.hooks, stdlibHooks(sites, v.e.Interpreter)...), facts)
 	s.Orphans = v.orphans(sites, facts, w.names)
 	return s, errors.Join(w.errs...)
@@ -103,10 +102,12 @@ func walkPath(sites []folder, in Interpreter) (w pathWalk, path []string) {
 func (v view) readFacts(found []described) []distFacts {
 	facts := make([]distFacts, len(found))
 	var wg sync.WaitGroup
-	for w := range readers {
+	var next atomic.Int64
+	for range readers {
 		wg.Go(func() {
 			r := factReader{view: v}
-			for i := w; i < len(found); i += readers {
+			defer r.leave()
+			for i := int(next.Add(1)) - 1; i < len(found); i = int(next.Add(1)) - 1 {
 				facts[i] = r.read(found[i])
 			}
 		})
@@ -115,23 +116,26 @@ func (v view) readFacts(found []described) []distFacts {
 	return facts
 }
 
-// winners returns the indexes of the distributions that are found under their names, sorted by name.
-func winners(facts []distFacts) (list []int) {
-	all := make([]Package, len(facts))
-	at := make(map[string]int, len(facts))
-	for i, f := range facts {
-		all[i] = f.Package
-		at[f.Info] = i
-	}
-	for _, p := range firstWins(all) {
-		list = append(list, at[p.Info])
+// packages are those that are found under their names.
+func (v view) packages(facts []distFacts) []restart.Package {
+	list := make([]restart.Package, 0, len(facts))
+	shown := map[string]string{} // of the few folders
+	for _, i := range firstWins(len(facts), func(i int) *Package { return &facts[i].Package }) {
+		f := &facts[i]
+		at, known := shown[f.Folder]
+		if !known {
+			at = v.shown(f.Folder)
+			shown[f.Folder] = at
+		}
+		list = append(list, f.seen(at))
 	}
 	return list
 }
 
-func (v view) packageOf(f distFacts) restart.Package {
+// seen is the package as kernels see it, in the folder that they know.
+func (f *distFacts) seen(folder string) restart.Package {
 	p := restart.Package{
-		Name: f.Name, Version: f.Version, Folder: v.shown(f.Folder), Owner: f.Owner, Fingerprint: f.fingerprint,
+		Name: f.Name, Version: f.Version, Folder: folder, Owner: f.Owner, Fingerprint: f.fingerprint,
 		Modules: f.modules, Namespaces: f.namespaces, Requires: f.requires, Hooks: f.starts,
 	}
 	if f.Owner == OwnerEnv {

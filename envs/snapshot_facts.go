@@ -2,11 +2,11 @@ package envs
 
 import (
 	"bytes"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"unsafe"
 )
 
 // distFacts is what a snapshot needs of one distribution.
@@ -24,29 +24,22 @@ type distFacts struct {
 // factReader reads one distribution after the other. What it needs on the way is used again: thousands of files make much garbage.
 type factReader struct {
 	view
-	buf   []byte
-	lines []recordLine
-	own   []string
-	runs  []run
-	text  []byte
-	hash  hash.Hash
+	at         openFolder
+	head, text []byte
+	content    content
+	paths      []string
 }
 
 func (r *factReader) read(d described) distFacts {
-	description, err := d.description(r.buf)
-	r.buf = description
+	description, err := r.slurp(d, d.metadataFile(), headMost, headIsWhole, &r.head)
 	f := distFacts{Package: d.readFrom(parseHeaderOr(description, err))}
 	if description == nil {
 		f.Package = d.read() // an egg in one file, or something whose fault has to be told
 	}
 	f.requires = requiresOf(description)
 	if d.isDistInfo() {
-		if text, err := slurp(f.Info+in("RECORD"), recordMost, nil, r.text); err == nil {
-			r.text = text
-			r.lines = appendRecord(r.lines[:0], string(text))
-			f.fingerprint = r.fingerprint(r.lines, text)
-			f.fromRecord(r.lines, d.file, r.suffixes)
-			f.starts = actsAtStart(d.folder.path, f.startup)
+		if text, err := r.slurp(d, d.file+in("RECORD"), recordMost, nil, &r.text); err == nil {
+			r.record(&f, d.file, text)
 		}
 	}
 	if f.modules == nil {
@@ -58,15 +51,29 @@ func (r *factReader) read(d described) distFacts {
 	return f
 }
 
-// description is the head of the file that describes the distribution.
-func (d described) description(buf []byte) (data []byte, err error) {
-	err = fs.ErrNotExist
-	for _, p := range d.metadataFiles() {
-		if data, err = slurp(p, headMost, headIsWhole, buf); err == nil {
-			return data, nil
+// slurp reads a file of the folder that a description stands in. The result lies in buf until the next one.
+func (r *factReader) slurp(d described, name string, most int, enough func([]byte) bool, buf *[]byte) (data []byte, err error) {
+	if name == "" {
+		return nil, fs.ErrNotExist
+	}
+	if r.at.path != d.folder.path {
+		r.leave()
+		if r.at, err = enterFolder(d.folder.path); err != nil {
+			return nil, err
 		}
 	}
-	return nil, err
+	data, err = r.at.slurp(name, most, enough, *buf)
+	if err == nil {
+		*buf = data
+	}
+	return data, err
+}
+
+func (r *factReader) leave() {
+	if r.at.path != "" {
+		r.at.leave()
+		r.at = openFolder{}
+	}
 }
 
 // headIsWhole: what follows the first blank line is a text for people.
@@ -98,33 +105,59 @@ func requiresOf(description []byte) (list []string) {
 	return list
 }
 
-// fromRecord sorts the files of a distribution by what Python does with them.
-func (f *distFacts) fromRecord(lines []recordLine, info string, suffixes []string) {
-	f.files = make([]string, 0, len(lines))
-	for _, l := range lines {
-		if strings.HasPrefix(l.path, "../") || strings.HasPrefix(l.path, "/") || l.path == "" {
+// record sorts the files of a distribution by what Python does with them, and sums up those of its wheel.
+func (r *factReader) record(f *distFacts, info string, data []byte) {
+	text := unsafe.String(unsafe.SliceData(data), len(data))
+	r.content.reset()
+	r.paths = r.paths[:0]
+	for l := range recordLines(text) {
+		if l.ofWheel() {
+			r.content.add(l.text)
+		}
+		if !l.isModules(info) {
 			continue
 		}
-		first, rest, deeper := firstOf(l.path)
-		switch {
-		case deeper && (first == info || first == "__pycache__"):
-		case isBytecode(l.path) && strings.Contains(rest, "__pycache__/"):
-		case !deeper && startsSomething(first):
-			f.startup = append(f.startup, first)
-			f.files = append(f.files, l.path)
-		default:
-			f.files = append(f.files, l.path)
+		r.paths = append(r.paths, l.path)
+		if l.top < 0 && startsSomething(l.path) {
+			f.startup = append(f.startup, strings.Clone(l.path))
 		}
 	}
-	f.modules, f.namespaces = modulesOf(f.files, suffixes)
+	if f.fingerprint = r.content.fingerprint(); !r.content.ordered {
+		f.fingerprint = r.content.inOrder(text)
+	}
+	f.files = cloned(r.paths)
+	f.starts = actsAtStart(f.Folder, f.startup)
+	f.modules, f.namespaces = modulesOf(f.files, r.suffixes)
 }
 
-// firstOf cuts a path behind its first name. There are thousands of them: strings.Cut takes twice as long for one character.
-func firstOf(path string) (first, rest string, deeper bool) {
-	if i := strings.IndexByte(path, '/'); i >= 0 {
-		return path[:i], path[i+1:], true
+// isModules says whether a file belongs to what can be imported.
+func (l recordLine) isModules(info string) bool {
+	if l.path == "" || leadsAway(l.path) {
+		return false
 	}
-	return path, "", false
+	if l.top < 0 {
+		return true
+	}
+	first := l.path[:l.top]
+	return first != info && first != "__pycache__" && (!isBytecode(l.path) || !strings.Contains(l.path[l.top+1:], "__pycache__/"))
+}
+
+// cloned copies texts out of what they lie in, side by side.
+func cloned(list []string) []string {
+	size := 0
+	for _, s := range list {
+		size += len(s)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	for _, s := range list {
+		all.WriteString(s)
+	}
+	block, own := all.String(), make([]string, len(list))
+	for i, s := range list {
+		own[i], block = block[:len(s)], block[len(s):]
+	}
+	return own
 }
 
 func startsSomething(file string) bool {

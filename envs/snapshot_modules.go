@@ -40,63 +40,23 @@ func isIdentifier(s string) bool {
 // modulesOf finds the top modules among files. A folder without __init__ is a namespace that others may have a part of: its modules count in its place,
 // as "google/protobuf".
 func modulesOf(files, suffixes []string) (modules, namespaces []string) {
-	modules = []string{}
-	var parts []string // files in folders that have no __init__ at their top
-	for _, t := range topsOf(files) {
-		switch {
-		case !t.folder:
-			if m, ok := moduleName(t.name, suffixes); ok {
-				modules = append(modules, m)
-			}
-		case t.regular:
-			if isIdentifier(t.name) {
-				modules = append(modules, t.name)
-			}
-		default:
-			for _, f := range files {
-				if strings.HasPrefix(f, t.name+"/") {
-					parts = append(parts, f)
-				}
-			}
-		}
+	if !slices.IsSorted(files) {
+		files = slices.Sorted(slices.Values(files))
 	}
-	slices.Sort(parts)
-	collectModules("", parts, suffixes, &modules, &namespaces)
+	modules = []string{}
+	collectModules("", files, suffixes, &modules, &namespaces)
 	slices.Sort(modules)
 	slices.Sort(namespaces)
 	return slices.Compact(modules), slices.Compact(namespaces)
 }
 
-// top is an entry of the folder that files lie in.
-type top struct {
-	name    string
-	folder  bool
-	regular bool // a package: it has an __init__
-}
-
-// topsOf lists them once each. Files of one folder mostly stand side by side, so the last ones are looked at first.
-func topsOf(files []string) (tops []top) {
-	for _, f := range files {
-		name, rest, deeper := firstOf(f)
-		i := len(tops) - 1
-		for i >= 0 && tops[i].name != name {
-			i--
-		}
-		if i < 0 {
-			tops = append(tops, top{name: name, folder: deeper})
-			i = len(tops) - 1
-		}
-		if m, ok := strings.CutPrefix(rest, "__init__."); ok && !strings.Contains(m, "/") {
-			tops[i].regular = true
-		}
-	}
-	return tops
-}
+// deepest is how many folders a namespace goes down; a RECORD may claim thousands. What lies deeper counts as one module.
+const deepest = 64
 
 // collectModules looks at one folder; files are sorted and begin with prefix.
 func collectModules(prefix string, files, suffixes []string, modules, namespaces *[]string) {
 	for i := 0; i < len(files); {
-		name, _, deeper := strings.Cut(files[i][len(prefix):], "/")
+		name, _, deeper := cutByte(files[i][len(prefix):], '/')
 		if !deeper {
 			if m, ok := moduleName(name, suffixes); ok {
 				*modules = append(*modules, prefix+m)
@@ -119,11 +79,10 @@ func collectFolder(folder string, files, suffixes []string, modules, namespaces 
 	if !isIdentifier(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	for _, f := range files {
-		if m, ok := strings.CutPrefix(f[len(folder):], "__init__."); ok && !strings.Contains(m, "/") {
-			*modules = append(*modules, name)
-			return
-		}
+	regular := func(file string) bool { return isInit(file[len(folder):]) }
+	if strings.Count(folder, "/") > deepest || slices.ContainsFunc(files, regular) {
+		*modules = append(*modules, name)
+		return
 	}
 	before := len(*modules)
 	collectModules(folder, files, suffixes, modules, namespaces)
@@ -139,8 +98,9 @@ func (v view) orphans(sites []folder, facts []distFacts, names map[string][]fs.D
 		if site.owner != OwnerEnv {
 			continue
 		}
-		owned := map[string]bool{}
-		for _, f := range facts {
+		owned := make(map[string]bool, len(facts))
+		for i := range facts {
+			f := &facts[i]
 			if f.Folder != site.path {
 				continue
 			}
@@ -182,4 +142,9 @@ func holdsModule(dir string, suffixes []string) bool {
 		}
 	}
 	return false
+}
+
+func isInit(file string) bool {
+	suffix, ok := strings.CutPrefix(file, "__init__.")
+	return ok && strings.IndexByte(suffix, '/') < 0
 }

@@ -10,23 +10,27 @@ import (
 // say. Each has it, none has it alone, and nobody's copy differs from another's.
 func dropShared(facts []distFacts) {
 	type place struct{ folder, top string } // the first part of a module's name
+	first := make(map[place]int, len(facts))
 	users := map[place][]int{}
-	for i, f := range facts {
+	for i := range facts {
+		f := &facts[i]
 		if f.Owner != OwnerEnv {
 			continue
 		}
 		for j, m := range f.modules {
-			top := firstPart(m)
-			if j == 0 || top != firstPart(f.modules[j-1]) {
-				at := place{f.Folder, top}
-				users[at] = append(users[at], i)
+			at := place{f.Folder, firstPart(m)}
+			if j > 0 && at.top == firstPart(f.modules[j-1]) {
+				continue
+			}
+			if other, taken := first[at]; !taken {
+				first[at] = i
+			} else if users[at] = append(users[at], i); len(users[at]) == 1 {
+				users[at] = []int{other, i}
 			}
 		}
 	}
 	for at, list := range users {
-		if len(list) > 1 {
-			dropSharedOf(facts, list, at.top)
-		}
+		dropSharedOf(facts, list, at.top)
 	}
 }
 
@@ -46,7 +50,7 @@ func dropSharedOf(facts []distFacts, list []int, top string) {
 		for _, l := range readRecord(filepath.Join(facts[i].Info, "RECORD")) {
 			if firstPart(l.path) == top || strings.HasPrefix(l.path, top+".") {
 				e := seen[l.path]
-				seen[l.path] = entry{l.hash, e.n + 1, l.hash != "" && (e.n == 0 || e.same && e.hash == l.hash)}
+				seen[l.path] = entry{l.sum(), e.n + 1, l.sum() != "" && (e.n == 0 || e.same && e.hash == l.sum())}
 			}
 		}
 	}

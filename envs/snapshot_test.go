@@ -76,14 +76,21 @@ func TestASnapshotSaysWhatAKernelCouldImport(t *testing.T) {
 	assert.Equal(t, []string{"bs4", "bs4/builder"}, all["bs4"].Modules)
 }
 
+func fingerprintOf(record string) string {
+	var r factReader
+	var f distFacts
+	r.record(&f, "x-1.dist-info", []byte(record))
+	return f.fingerprint
+}
+
 func TestFingerprintsAreTheSameWhoeverInstalled(t *testing.T) {
 	pip := "a/__init__.py,sha256=x,1\na-1.dist-info/INSTALLER,sha256=p,4\na-1.dist-info/METADATA,sha256=m,9\na-1.dist-info/RECORD,,\na-1.dist-info/REQUESTED,sha256=r,0\na/__pycache__/__init__.cpython-311.pyc,,\n../../../bin/a,sha256=q,2\n"
 	uv := "a-1.dist-info/METADATA,sha256=m,9\r\na-1.dist-info/INSTALLER,sha256=u,2\r\na/__init__.py,sha256=x,1\r\na-1.dist-info/direct_url.json,sha256=d,7\r\na-1.dist-info/uv_cache.json,sha256=c,7\r\n"
 	rebuilt := strings.Replace(pip, "sha256=x", "sha256=y", 1)
-	assert.Equal(t, fingerprintOf(parseRecord(pip)), fingerprintOf(parseRecord(uv)))
-	assert.NotEqual(t, fingerprintOf(parseRecord(pip)), fingerprintOf(parseRecord(rebuilt)))
+	assert.Equal(t, fingerprintOf(pip), fingerprintOf(uv))
+	assert.NotEqual(t, fingerprintOf(pip), fingerprintOf(rebuilt))
 	vendored := strings.Replace(pip, "a/__init__.py", "a/_vendor/b-1.dist-info/RECORD", 1)
-	assert.NotEqual(t, fingerprintOf(parseRecord(vendored)), fingerprintOf(parseRecord(strings.Replace(vendored, "sha256=x", "sha256=z", 1))), "a vendored description is content")
+	assert.NotEqual(t, fingerprintOf(vendored), fingerprintOf(strings.Replace(vendored, "sha256=x", "sha256=z", 1)), "a vendored description is content")
 }
 
 func TestWithoutARecordTheFilesTimesCount(t *testing.T) {
@@ -180,10 +187,9 @@ func FuzzRecord(f *testing.F) {
 	f.Add("a/__init__.py,sha256=x,1\n\"b,c.py\",,\n")
 	f.Add("\"\n\"\"\r\n,,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := parseRecord(text)
-		fingerprintOf(lines)
+		r := factReader{view: view{suffixes: moduleSuffixes(nil)}}
 		var d distFacts
-		d.fromRecord(lines, "x-1.dist-info", moduleSuffixes(nil))
+		r.record(&d, "x-1.dist-info", []byte(text))
 		for _, m := range d.modules {
 			if strings.HasPrefix(m, "/") || strings.Contains(m, "..") {
 				t.Fatalf("module %q of %q", m, text)
