@@ -38,7 +38,8 @@ func (r *factReader) read(d described) distFacts {
 	}
 	f.requires = requiresOf(description)
 	if d.isDistInfo() {
-		if text, err := r.slurp(d, d.file+in("RECORD"), recordMost, nil, &r.text); err == nil {
+		// An empty RECORD is what a crash left of one: it does not say that there are no modules.
+		if text, err := r.slurp(d, d.file+in("RECORD"), recordMost, nil, &r.text); err == nil && len(bytes.TrimSpace(text)) > 0 {
 			r.record(&f, d.file, text)
 		}
 	}

@@ -1,0 +1,46 @@
+package envs
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kernel-launch/kernel-launch/restart"
+)
+
+// verdictOf judges a kernel that has loaded one module of the environment's folder when the folder is changed under it.
+func verdictOf(t *testing.T, e *Environment, module string, change func()) restart.Verdict {
+	t.Helper()
+	before, err := e.Snapshot()
+	require.NoError(t, err)
+	change()
+	after, err := e.Snapshot()
+	require.NoError(t, err)
+	yes := true
+	k := restart.Kernel{ID: "k", Executed: &yes, Loaded: []restart.Module{{Name: module, File: filepath.Join(e.Current(), siteRel, module, "__init__.py")}}}
+	return restart.Judge(k, restart.Diff(before, after), false).Verdict
+}
+
+// A crash of the machine leaves files that are there and empty.
+func TestAnEmptyRecordDoesNotSayThatThereAreNoModules(t *testing.T) {
+	for name, record := range map[string]string{"empty": "", "blank": "\n\r\n", "whole": "num/__init__.py,sha256=a,1\nnum-1.dist-info/RECORD,,\n"} {
+		s := newStore(t)
+		e := library(t, s, "a")
+		dist(t, e.site(), "num", "1", record)
+		write(t, filepath.Join(e.site(), "num", "__init__.py"), "")
+		got := verdictOf(t, e, "num", func() {
+			require.NoError(t, os.RemoveAll(filepath.Join(e.site(), "num-1.dist-info")))
+			dist(t, e.site(), "num", "2", "num/__init__.py,sha256=b,1\nnum-2.dist-info/RECORD,,\n")
+		})
+		assert.Equal(t, restart.Required, got, name)
+	}
+	s := newStore(t)
+	e := library(t, s, "a")
+	dist(t, e.site(), "meta", "1", "meta-1.dist-info/METADATA,sha256=a,1\nmeta-1.dist-info/RECORD,,\n")
+	got, err := e.Snapshot()
+	require.NoError(t, err)
+	assert.Equal(t, []string{}, packages(got)["meta"].Modules, "this one has none, and says so")
+}
