@@ -118,7 +118,7 @@ func (v view) orphans(sites []folder, facts []distFacts, names map[string][]fs.D
 func (v view) unowned(dir string, entries []fs.DirEntry, owned map[string]bool) (list []string) {
 	for _, entry := range entries {
 		name := entry.Name()
-		if entry.IsDir() {
+		if entry.IsDir() || isLinkToDir(dir, entry) {
 			if !owned[name] && isIdentifier(name) && name != "__pycache__" && holdsModule(filepath.Join(dir, name), v.suffixes) {
 				list = append(list, name)
 			}

@@ -44,3 +44,15 @@ func TestAnEmptyRecordDoesNotSayThatThereAreNoModules(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{}, packages(got)["meta"].Modules, "this one has none, and says so")
 }
+
+func TestALinkedFolderIsAModuleWithoutADistribution(t *testing.T) {
+	s := newStore(t)
+	e := library(t, s, "a")
+	sources := t.TempDir()
+	write(t, filepath.Join(sources, "__init__.py"), "")
+	require.NoError(t, os.Symlink(sources, filepath.Join(e.site(), "linked")))
+	require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(e.site(), "nothing")))
+	got, err := e.Snapshot()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"linked"}, got.Orphans)
+}
