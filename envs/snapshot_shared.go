@@ -42,6 +42,7 @@ func firstPart(module string) string {
 func dropSharedOf(facts []distFacts, list []int, top string) {
 	type entry struct {
 		hash string
+		last int // who named it: a RECORD may do so twice
 		n    int
 		same bool
 	}
@@ -50,7 +51,11 @@ func dropSharedOf(facts []distFacts, list []int, top string) {
 		for _, l := range readRecord(filepath.Join(facts[i].Info, "RECORD")) {
 			if firstPart(l.path) == top || strings.HasPrefix(l.path, top+".") {
 				e := seen[l.path]
-				seen[l.path] = entry{l.sum(), e.n + 1, l.sum() != "" && (e.n == 0 || e.same && e.hash == l.sum())}
+				n := e.n
+				if n == 0 || e.last != i {
+					n++
+				}
+				seen[l.path] = entry{l.sum(), i, n, l.sum() != "" && (e.n == 0 || e.same && e.hash == l.sum())}
 			}
 		}
 	}

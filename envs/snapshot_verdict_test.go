@@ -56,3 +56,15 @@ func TestALinkedFolderIsAModuleWithoutADistribution(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"linked"}, got.Orphans)
 }
+
+// A file that one RECORD names twice is still that distribution's alone.
+func TestAFileThatARecordNamesTwiceIsNotShared(t *testing.T) {
+	s := newStore(t)
+	e := library(t, s, "a")
+	dist(t, e.site(), "ns-one", "1", "ns/__init__.py,sha256=i,1\nns/one.py,sha256=a,1\nns/one.py,sha256=a,1\n")
+	dist(t, e.site(), "ns-two", "1", "ns/__init__.py,sha256=i,1\nns/two.py,sha256=b,1\n")
+	got, err := e.Snapshot()
+	require.NoError(t, err)
+	assert.Contains(t, packages(got)["ns-one"].Files, "ns/one.py")
+	assert.NotContains(t, packages(got)["ns-one"].Files, "ns/__init__.py", "this one they share")
+}
