@@ -28,14 +28,12 @@ type comparison struct {
 	holders       map[string][]*Package // of files that new packages bring
 }
 
-// index prepares what is asked about modules: of new packages, and of those without a package.
+// index prepares what is asked about modules: those that packages bring, and those without a package.
 func (c *comparison) index() {
 	tops := map[string]bool{}
 	for _, name := range c.after.names {
-		if c.before.byName[name] == nil {
-			for _, module := range c.after.byName[name].Modules {
-				tops[topOf(module)] = true
-			}
+		for _, module := range gained(c.before.byName[name], c.after.byName[name]) {
+			tops[topOf(module)] = true
 		}
 	}
 	for _, name := range slices.Concat(c.before.Orphans, c.after.Orphans) {
@@ -51,7 +49,7 @@ func (c *comparison) packages() {
 		if now := c.after.byName[name]; now == nil {
 			c.note(c.removed(name, old))
 		} else if change, differs := c.compare(name, old, now); differs {
-			c.note(change)
+			c.note(c.gain(change, old, now))
 		}
 	}
 	for _, name := range c.after.names {

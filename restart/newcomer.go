@@ -35,6 +35,9 @@ func (a *arrival) meet(module string) {
 		a.meetOrphan(module, top)
 	}
 	for _, other := range a.before.modules.related(module) {
+		if other.name == a.name {
+			continue
+		}
 		switch relate(a.p, module, other.p, other.module) {
 		case contested:
 			a.contest(module, other)
