@@ -79,13 +79,17 @@ func (c *client) serve() {
 	c.r = readers.Get().(*bufio.Reader)
 	c.r.Reset(c.conn)
 	defer c.dropReader()
-	if c.full {
-		c.refuse(c.begin(&head{}), &refusal{status: 503, code: CodeTooManyConnection, what: "too many connections at once"})
+	if c.full && c.p.Secret == "" { // whoever has to show one learns that first
+		c.refuse(c.begin(&head{}), tooMany())
 		return
 	}
 	defer c.dropTransport()
 	for first := true; c.serveOne(first); first = false {
 	}
+}
+
+func tooMany() *refusal {
+	return &refusal{status: 503, code: CodeTooManyConnection, what: "too many connections at once"}
 }
 
 // dropReader gives the buffer back; a tunnel does so before it idles.
@@ -113,6 +117,9 @@ func (c *client) serveOne(first bool) bool {
 		return false
 	case !c.p.knows(h):
 		c.refuse(x, noSecret())
+		return false
+	case c.full:
+		c.refuse(x, tooMany())
 		return false
 	case h.method == "CONNECT":
 		c.connect(x)

@@ -42,6 +42,19 @@ func TestWithoutTheSecretNothingIsTold(t *testing.T) {
 	assert.Equal(t, 403, resp.StatusCode, "policy is never a 407")
 }
 
+func TestWithoutTheSecretNothingIsToldOfOthersEither(t *testing.T) {
+	secret := NewSecret()
+	w := newWorld(t, func(w *world) { w.proxy.Secret, w.proxy.Bounds.Connections = secret, 1 })
+	request := "CONNECT www.allowed.test:443 HTTP/1.1\r\n"
+	w.call(request + basic(secretUser, secret) + "\r\n").opened()
+	resp, _ := w.call(request + "\r\n").answer()
+	assert.Equal(t, 407, resp.StatusCode)
+	resp, _ = w.call("no HTTP\r\n\r\n").answer()
+	assert.Equal(t, 407, resp.StatusCode)
+	resp, _ = w.call(request + basic(secretUser, secret) + "\r\n").answer()
+	assert.Equal(t, 503, resp.StatusCode)
+}
+
 // Go's own client takes the secret from the variable, and the origin never
 // sees it.
 func TestARealClientSendsTheSecret(t *testing.T) {
