@@ -27,7 +27,7 @@ type client struct {
 	passage   *passage // once a tunnel is open
 
 	end     context.CancelCauseFunc // of ctx
-	allowed atomic.Pointer[Target]  // where it goes at present
+	allowed atomic.Pointer[trip]    // where it goes at present
 	tunnel  atomic.Pointer[tunnel]  // that is open
 }
 

@@ -79,7 +79,7 @@ func (c *client) judge(x *exchange, t Target) *refusal {
 		return r
 	}
 	x.trip = trip
-	c.allowed.Store(&trip.target)
+	c.allowed.Store(trip)
 	x.ev.Verdict, x.ev.Code, x.ev.Rule = Allow, trip.d.Code, trip.d.Rule
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 
 type dialled struct {
 	conn net.Conn
+	at   netip.AddrPort
 	err  error
 }
 
@@ -29,6 +30,7 @@ func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.
 		if err != nil {
 			return nil, t.dialFault(ctx, err)
 		}
+		t.arrive(addrs[0])
 		return conn, nil
 	}
 	addrs = interleave(addrs)
@@ -51,6 +53,7 @@ func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.
 			if r.err == nil {
 				cancel()
 				closeOthers(results, started-ended)
+				t.arrive(r.at)
 				return r.conn, nil
 			}
 			last = r.err
@@ -67,7 +70,7 @@ func (p *Proxy) race(ctx context.Context, t *trip, addrs []netip.AddrPort) (net.
 
 func (p *Proxy) attempt(ctx context.Context, t *trip, a netip.AddrPort, results chan<- dialled) {
 	conn, err := p.connectTo(ctx, t, a)
-	results <- dialled{conn, err}
+	results <- dialled{conn, a, err}
 }
 
 func (p *Proxy) connectTo(ctx context.Context, t *trip, a netip.AddrPort) (net.Conn, error) {

@@ -3,6 +3,7 @@ package egress
 import (
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,4 +66,48 @@ func TestAReviewEndsAnAnswerThatGoesOn(t *testing.T) {
 	w.mu.Unlock()
 	assert.Equal(t, 1, w.proxy.Review())
 	assert.Equal(t, EndDenied, w.waitEvent(0).End)
+}
+
+// The host is allowed before and after. What let its address pass, or chose
+// it, is what changes.
+func TestAReviewEndsWhatGoesToAnAddressThatIsNoLongerAllowed(t *testing.T) {
+	inward, err := ParseInward("allowed.test", "10.1.0.0/16")
+	require.NoError(t, err)
+	pin := func(to string) Pin {
+		p, err := ParsePin("allowed.test", to)
+		require.NoError(t, err)
+		return p
+	}
+	near, public := netip.MustParseAddr("10.1.2.3"), publicAddr
+	for name, row := range map[string]struct {
+		answer        []netip.Addr
+		before, after func(*Rules)
+		ended         int
+	}{
+		"the same":                     {[]netip.Addr{public}, nil, nil, 0},
+		"an exception that is gone":    {[]netip.Addr{near}, func(r *Rules) { r.Inward = []Inward{inward} }, nil, 1},
+		"an exception that stays":      {[]netip.Addr{near, near.Next()}, func(r *Rules) { r.Inward = []Inward{inward} }, func(r *Rules) { r.Inward = []Inward{inward} }, 0},
+		"a pin that is gone":           {nil, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4443")} }, nil, 1},
+		"a pin that leads elsewhere":   {nil, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4443")} }, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4444")} }, 1},
+		"a pin that stays":             {nil, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4443")} }, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4443")} }, 0},
+		"a pin where there was none":   {[]netip.Addr{public}, nil, func(r *Rules) { r.Pins = []Pin{pin("127.0.0.1:4443")} }, 1},
+		"an exception that is not for": {[]netip.Addr{public}, func(r *Rules) { r.Inward = []Inward{inward} }, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := func(change func(*Rules)) *Rules {
+				r := mustRules("allowed.test")
+				if change != nil {
+					change(r)
+				}
+				return r
+			}
+			w := newWorld(t)
+			w.rules, w.answers["allowed.test."] = rules(row.before), row.answer
+			w.call(connectAllowed).opened()
+			w.mu.Lock()
+			w.rules = rules(row.after)
+			w.mu.Unlock()
+			assert.Equal(t, row.ended, w.proxy.Review())
+		})
+	}
 }

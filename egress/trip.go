@@ -24,6 +24,7 @@ type trip struct {
 
 	mu        sync.Mutex // a transport may still dial when the request is over
 	addresses []netip.Addr
+	at        netip.AddrPort // one of them, once it is connected to; a proxy in front chooses by itself
 	dns, dial time.Duration
 }
 
@@ -129,6 +130,12 @@ func (t *trip) took(dial time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dial = dial
+}
+
+func (t *trip) arrive(at netip.AddrPort) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at = at
 }
 
 func (t *trip) fail(status int, code, what string) *refusal {
