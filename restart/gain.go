@@ -27,5 +27,9 @@ func gained(old, now *Package) []string {
 	if slices.Equal(old.Modules, now.Modules) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(now.Modules), func(module string) bool { return slices.Contains(old.Modules, module) })
+	had := make(map[string]bool, len(old.Modules)) // some have thousands
+	for _, module := range old.Modules {
+		had[module] = true
+	}
+	return slices.DeleteFunc(slices.Clone(now.Modules), func(module string) bool { return had[module] })
 }
