@@ -54,7 +54,7 @@ func (s Spec) Plan() (*Plan, error) {
 	if p.Connection, err = s.connect(); err != nil {
 		return nil, err
 	}
-	p.stamps = stampsOf(configFiles(h.dirs)) // before they are read: a change meanwhile is found later
+	p.stamps = settled(configFiles(h.dirs), stamps.young) // before they are read: a change meanwhile is found later
 	cfg, err := s.config(h)
 	if err != nil {
 		return nil, err

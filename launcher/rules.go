@@ -3,7 +3,6 @@ package launcher
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -49,33 +48,6 @@ func configFiles(d dirs.Dirs) [3]string {
 	return [3]string{machine, filepath.Join(filepath.Dir(machine), "policy.yaml"), filepath.Join(d.Config, "config.yaml")}
 }
 
-// stamp changes when a file does, comes or goes.
-type stamp struct {
-	is       bool
-	size     int64
-	modified int64
-	mode     os.FileMode
-	inode    uint64
-}
-
-func stampOf(file string) stamp {
-	info, err := os.Stat(file)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{true, info.Size(), info.ModTime().UnixNano(), info.Mode(), inode(info)}
-}
-
-// stamps are those of the policy's files.
-type stamps [3]stamp
-
-func stampsOf(files [3]string) (s stamps) {
-	for i, f := range files {
-		s[i] = stampOf(f)
-	}
-	return s
-}
-
 // current is asked for every connection.
 func (r *rules) current() (*egress.Rules, error) {
 	r.mu.Lock()
@@ -98,35 +70,9 @@ func (r *rules) current() (*egress.Rules, error) {
 	return r.present, nil
 }
 
-// An editor that saves in place leaves an empty file, or none, for a moment, and after that half of one. Either can be read, and would take away what
-// denies. So a file is let be for as long as it may still be being written.
-const (
-	writingLook = 5 * time.Millisecond
-	writingRest = 20 * time.Millisecond  // since the last write
-	writingMost = 300 * time.Millisecond // for what has gone, or has been emptied, altogether
-)
-
 // settle waits until nobody is writing, when something has changed, and stamps what there is then.
 func (r *rules) settle() stamps {
-	now := stampsOf(r.files)
-	for until := time.Now().Add(writingMost); now != r.stamps && now.unfinished(r.stamps) && time.Now().Before(until); now = stampsOf(r.files) {
-		<-time.After(writingLook)
-	}
-	return now
-}
-
-func (s stamps) unfinished(before stamps) bool {
-	for i, f := range s {
-		switch {
-		case f.size == 0: // or it is not there
-			if before[i].size > 0 {
-				return true
-			}
-		case time.Since(time.Unix(0, f.modified)) < writingRest:
-			return true
-		}
-	}
-	return false
+	return settled(r.files, func(now stamps) bool { return now != r.stamps && now.unfinished(r.stamps) })
 }
 
 func (r *rules) end() {

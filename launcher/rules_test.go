@@ -154,3 +154,27 @@ func TestAFileThatIsBeingWrittenTakesNothingAway(t *testing.T) {
 	require.NoError(t, os.Truncate(e.file, 0))
 	assert.True(t, e.allows("www.ebi.ac.uk"), "the control: an empty file that stays empty means what is built in")
 }
+
+// A kernel that is started while an editor saves in place must not begin with an empty policy.
+func TestAStartWaitsForAnEditToBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	files := [3]string{file, file + ".none", file + ".none"}
+	since := func(ago time.Duration, text string) stamps {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		at := time.Now().Add(-ago)
+		require.NoError(t, os.Chtimes(file, at, at))
+		return stampsOf(files)
+	}
+	assert.True(t, since(0, "").young())
+	assert.True(t, since(200*time.Millisecond, "").young(), "the rest is still to come")
+	assert.False(t, since(time.Second, "").young(), "it is empty for good")
+	assert.True(t, since(0, "egress: {}").young(), "more may come")
+	assert.False(t, since(time.Second, "egress: {}").young())
+	assert.False(t, since(-time.Hour, "egress: {}").young(), "the clock of a server that is wrong holds up no start")
+	assert.False(t, stamps{}.young())
+
+	since(0, "")
+	written := time.AfterFunc(50*time.Millisecond, func() { os.WriteFile(file, []byte("egress: {deny: [a.test]}\n"), 0o600) })
+	defer written.Stop()
+	assert.NotZero(t, settled(files, stamps.young)[0].size)
+}
