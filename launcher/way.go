@@ -2,11 +2,10 @@ package launcher
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/kernel-launch/kernel-launch/egress"
 	"github.com/kernel-launch/kernel-launch/internal/config"
+	"github.com/kernel-launch/kernel-launch/internal/plain"
 )
 
 // way is the line that would let the kernel reach what was refused, one that can be pasted wherever the reader's shell is. Where no line would, ceiling is
@@ -38,25 +37,14 @@ func (p *Plan) way(e egress.Event) (line, ceiling string) {
 
 // AllowLine is the command that allows a rule; folder is the one that it is for, and empty when that is the current one.
 func AllowLine(sc config.Scope, rule egress.Rule, folder string) string {
-	line := "kernel-launch egress allow " + shellWord(rule.String())
+	line := "kernel-launch egress allow " + plain.ShellWord(rule.String())
 	switch {
 	case sc.Everywhere:
 		return line + " --everywhere"
 	case sc.Env != "":
 		return line + " --env " + sc.Env
 	case folder != "":
-		return line + " --folder " + shellWord(folder)
+		return line + " --folder " + plain.ShellWord(folder)
 	}
 	return line
-}
-
-// shellWord is a text as one word of a shell's line.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return fmt.Sprintf("'%s'", strings.ReplaceAll(s, "'", `'\''`))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ follow with their next connection.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rules, err := ruleArguments(cmd, args)
+			rules, err := ruleArguments(cmd, args, p)
 			if err != nil {
 				return err
 			}
@@ -68,10 +69,15 @@ follow with their next connection.`,
 	return c
 }
 
-func ruleArguments(cmd *cobra.Command, args []string) (rules []egress.Rule, err error) {
-	for _, arg := range args {
+func ruleArguments(cmd *cobra.Command, args []string, p place) (rules []egress.Rule, err error) {
+	for i, arg := range args {
 		rule, err := egress.ParseRule(arg)
-		if err != nil {
+		var fault *egress.RuleError
+		switch {
+		case as(err, &fault) && fault.Suggest != "":
+			meant := slices.Concat(args[:i], []string{fault.Suggest}, args[i+1:])
+			return nil, &usageError{text: err.Error(), cmd: cmd, line: p.line(cmd, meant)}
+		case err != nil:
 			return nil, usage(cmd, "%v", err)
 		}
 		rules = append(rules, rule)

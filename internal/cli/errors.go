@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -42,12 +43,13 @@ type explained struct {
 type usageError struct {
 	text string
 	cmd  *cobra.Command
+	line string // the one that was probably meant, or empty
 }
 
 func (e *usageError) Error() string { return e.text }
 
 func usage(cmd *cobra.Command, format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...), cmd}
+	return &usageError{text: fmt.Sprintf(format, args...), cmd: cmd}
 }
 
 // refusedError is something that was not approved.
@@ -85,7 +87,7 @@ func ofUsage(err error, x *explained) bool {
 	var kernel *noKernelError
 	switch {
 	case as(err, &u):
-		return x.set("usage", statusUsage, "%s --help", u.cmd.CommandPath())
+		return x.set("usage", statusUsage, "%s", cmp.Or(u.line, u.cmd.CommandPath()+" --help"))
 	case as(err, &refused):
 		return x.set("refused", statusRefused, "%s", refused.remedy)
 	case as(err, &kernel):
