@@ -181,3 +181,14 @@ func TestParseInward(t *testing.T) {
 	_, err = ParseInward("x.example", "10.20.3.4/16")
 	assert.ErrorContains(t, err, `write "10.20.0.0/16"`)
 }
+
+func TestARuleThatLetsOutToAnybodySaysSo(t *testing.T) {
+	for rule, warns := range map[string]bool{
+		".co.uk": true, "*.github.io": true, ".s3.amazonaws.com": true, ".github.io:443": true,
+		".example.co.uk": false, "*.user.github.io": false, "github.io": false, ".example.com": false, ".corp.internal": false,
+	} {
+		r, err := ParseRule(rule)
+		require.NoError(t, err, rule)
+		assert.Equal(t, warns, r.Caution() != "", rule)
+	}
+}

@@ -62,6 +62,7 @@ func (s Spec) Plan() (*Plan, error) {
 	for _, clip := range cfg.Clips() {
 		p.Notices = append(p.Notices, clip.String())
 	}
+	p.Notices = append(p.Notices, cautions(cfg)...)
 	store := Environments(h.dirs, h.helper, h.getenv)
 	if p.Environment, err = store.Get(s.Environment); err != nil {
 		return nil, err
@@ -102,6 +103,19 @@ func (s Spec) config(h host) (cfg *Config, err error) {
 		return nil, err
 	}
 	return cfg, cfg.Apply(s.Overrides)
+}
+
+// cautions are about hosts that the configuration allows.
+func cautions(cfg *Config) (all []string) {
+	if cfg.Sandbox.Network != sandbox.NetworkAllowlist {
+		return nil
+	}
+	for _, r := range cfg.Egress.Allow {
+		if c := r.Caution(); c != "" {
+			all = append(all, fmt.Sprintf("egress.allow %s: %s", r, c))
+		}
+	}
+	return all
 }
 
 func (s Spec) connect() (*jupyter.Connection, error) {

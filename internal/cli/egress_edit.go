@@ -121,6 +121,11 @@ func (a *app) edited(verb string, rules []egress.Rule, scope config.Scope, e *co
 	if n := e.After.Sandbox.Network; n != sandbox.NetworkAllowlist {
 		fmt.Fprintf(a.err, "kernel-launch: network is %s there; rules mean nothing until it is allowlist\n", string(n))
 	}
+	for _, r := range rules {
+		if c := r.Caution(); c != "" && verb == "allow" {
+			fmt.Fprintf(a.err, "kernel-launch: %s: %s\n", r, c)
+		}
+	}
 	if len(e.Closed) > 0 {
 		fmt.Fprintf(a.err, "kernel-launch: not in %s: there allow is a list of its own\n", plain.Line(strings.Join(e.Closed, ", "), 1000))
 	}
