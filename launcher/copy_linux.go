@@ -26,7 +26,7 @@ func carryOver(to, from net.Conn, buf []byte) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	reading, writing := newTransfer(unix.SYS_READ), newTransfer(unix.SYS_WRITE)
+	reading, writing := newTransfer(unix.SYS_RECVFROM), newTransfer(unix.SYS_SENDTO)
 	for {
 		got, err := reading.until(in.Read, buf)
 		if err != nil || got == 0 {
@@ -56,7 +56,8 @@ func newTransfer(call uintptr) *transfer {
 	a := &transfer{call: call}
 	a.once = func(fd uintptr) bool {
 		for {
-			a.n, _, a.errno = unix.RawSyscall(a.call, fd, uintptr(unsafe.Pointer(&a.buf[0])), uintptr(len(a.buf)))
+			// Whoever is inside may hold the socket that came from there, and make it one that waits: then nothing here would ever stop for a collection.
+			a.n, _, a.errno = unix.RawSyscall6(a.call, fd, uintptr(unsafe.Pointer(&a.buf[0])), uintptr(len(a.buf)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 			if a.errno != unix.EINTR {
 				return a.errno != unix.EAGAIN
 			}

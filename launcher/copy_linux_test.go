@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // joined is two ends of a connection.
@@ -83,4 +85,35 @@ func TestCarryingOverEndsWithItsConnections(t *testing.T) {
 	}()
 	from.Close()
 	assert.True(t, errors.Is(<-ended, net.ErrClosed))
+}
+
+// Whether a socket waits is said once for all who hold it, and the inside may hold the one that it has handed out. A call that waits where Go does not know
+// of it would hold up every collection, and with that the whole launcher.
+func TestCarryingOverDoesNotWaitForASocketThatWasMadeToWait(t *testing.T) {
+	client, from := joined(t)
+	to, kernel := joined(t)
+	held, err := from.(*net.TCPConn).File()
+	require.NoError(t, err)
+	defer held.Close()
+	require.NoError(t, unix.SetNonblock(int(held.Fd()), false))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := carryOver(to, from, make([]byte, 8))
+		ended <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // it reads by now
+	collected := make(chan struct{})
+	go func() { runtime.GC(); close(collected) }()
+	select {
+	case <-collected:
+	case <-time.After(10 * time.Second):
+		client.Close() // lets the call return
+		t.Fatal("nothing was collected while it waited")
+	}
+	_, err = client.Write([]byte("x"))
+	require.NoError(t, err)
+	_, err = io.ReadFull(kernel, make([]byte, 1))
+	require.NoError(t, err)
+	client.Close()
+	require.NoError(t, <-ended)
 }
