@@ -63,7 +63,8 @@ func (a *Audit) Record(e Event) {
 		return
 	}
 	entry := a.entry(e)
-	if e.Sent >= ownLine {
+	a.budget.pass(entry.Time)
+	if e.Sent >= a.ownLine() {
 		a.write(entry)
 		return
 	}
@@ -95,7 +96,15 @@ func (a *Audit) expire() {
 	if a.closed {
 		return
 	}
-	a.settleOld(time.Now())
+	now := time.Now()
+	if now.Before(a.budget.now) { // the clock was set back: no window would be over until it is there again
+		for _, f := range a.folds {
+			a.settle(f)
+		}
+		clear(a.folds)
+		a.budget.now, a.budget.since = now, now
+	}
+	a.settleOld(now)
 	for _, f := range a.folds {
 		if f.sum != nil {
 			a.flush = time.AfterFunc(foldTime, a.expire)

@@ -27,7 +27,7 @@ const (
 )
 
 // ownLine is how many bytes that left make a line of their own, whatever else
-// is summed up: that much is worth looking for, and takes too long to be a flood.
+// is summed up: that much is worth looking for.
 const ownLine = 1 << 20
 
 // budget counts what one kernel has written in the present hour.
@@ -48,9 +48,13 @@ func (b *budget) pass(at time.Time) {
 }
 
 // thrifty is true once the kernel has taken its share.
-func (a *Audit) thrifty() bool {
-	return a.budget.spent > a.maxSize()*int64(a.keep()+1)/shares
-}
+func (a *Audit) thrifty() bool { return a.budget.spent > a.share() }
+
+func (a *Audit) share() int64 { return max(a.maxSize()*int64(a.keep()+1)/shares, 1) }
+
+// ownLine doubles with every share that has been taken: to a host that is near,
+// a flood of such can be sent as well.
+func (a *Audit) ownLine() int64 { return ownLine << min(a.budget.spent/a.share(), 20) }
 
 // most is how many of one kind are written in one window.
 func (a *Audit) most(v Verdict) int {
@@ -97,7 +101,6 @@ type folds map[foldKey]*fold
 
 // fold finds the window that an entry falls into, and closes one that is over.
 func (a *Audit) fold(e Entry) *fold {
-	a.budget.pass(e.Time)
 	now := a.budget.now
 	key := foldKey{host: e.Host, port: e.Port, verdict: e.Verdict, code: e.Code}
 	if f := a.open(key, now); f != nil {

@@ -118,3 +118,36 @@ func TestAnAnswerOfManyAddressesIsALineThatIsRead(t *testing.T) {
 	assert.Contains(t, got[0].Addresses, inward, "what explains a refusal is not left out")
 	assert.Len(t, e.Addresses, 4001, "the event is its owner's")
 }
+
+// A clock that was ahead and is put right leaves windows that would be over
+// tomorrow.
+func TestAClockThatIsSetBackSilencesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "egress.jsonl")
+	a := &Audit{Path: path}
+	defer a.Close()
+	now := time.Now()
+	a.Record(denied("early.test", now.Add(24*time.Hour)))
+	for range 2 * foldAfterDenied {
+		a.Record(denied("late.test", now))
+	}
+	a.expire() // as its timer does
+	assert.Len(t, entries(t, path), 1+foldAfterDenied+1, "the sum is written")
+	a.Record(denied("late.test", now.Add(time.Second)))
+	assert.Len(t, entries(t, path), 1+foldAfterDenied+1+1, "a new window has begun")
+}
+
+func TestAFloodOfUploadsDoesNotRotateTheLogAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "egress.jsonl")
+	a := &Audit{Path: path, MaxSize: 64 << 10, Keep: 2}
+	defer a.Close()
+	now := time.Now()
+	a.Record(denied("evidence.test", now))
+	for i := range 5_000 {
+		e := passed(fmt.Sprintf("h%d.drop.test", i), ".drop.test", now)
+		e.Sent = ownLine
+		a.Record(e)
+	}
+	found := false
+	require.NoError(t, (&LogReader{Path: path}).Read(func(e Entry) { found = found || e.Host == "evidence.test" }))
+	assert.True(t, found)
+}
