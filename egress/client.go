@@ -48,10 +48,10 @@ func (c *client) stop(cause error) {
 }
 
 func (c *client) cut() {
-	c.conn.Close()
-	if t := c.tunnel.Load(); t != nil {
+	if t := c.tunnel.Load(); t != nil { // first: closing may take its time
 		t.abort(EndStopped)
 	}
+	c.conn.Close()
 }
 
 // through passes bytes until both sides are done, and says how that ended.

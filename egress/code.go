@@ -77,5 +77,5 @@ const (
 	CodeProxyFailed   = "proxy-failed"    // the proxy in front cannot be reached, or spoke no HTTP
 	CodeProxyRefused  = "proxy-refused"   // the proxy in front said no
 	CodeClientLeft    = "client-left"     // the client went while the host was dialled
-	CodeStopped       = "stopped"         // the proxy was closed
+	CodeStopped       = "stopped"         // the proxy was closed, or the rules changed meanwhile
 )

@@ -80,6 +80,9 @@ func (c *client) judge(x *exchange, t Target) *refusal {
 	}
 	x.trip = trip
 	c.allowed.Store(trip)
+	if r := c.p.reviewed(trip); r != nil {
+		return r
+	}
 	x.ev.Verdict, x.ev.Code, x.ev.Rule = Allow, trip.d.Code, trip.d.Rule
 	return nil
 }

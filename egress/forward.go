@@ -3,9 +3,11 @@ package egress
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"strings"
 	"time"
@@ -129,6 +131,7 @@ func (c *client) roundTrip(ctx context.Context, x *exchange, path string, b *bod
 	if err != nil {
 		return nil, err
 	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { c.got(x.trip, i.Conn) }})
 	req = req.WithContext(context.WithValue(ctx, tripContextKey{}, x.trip))
 	b.attach(req, x.head)
 	resp, err := c.way(x.trip).RoundTrip(req)
@@ -205,6 +208,20 @@ func (c *client) dropTransport() {
 	}
 }
 
+// got tells a trip where the connection goes that it got: an earlier request
+// may have dialled it.
+func (c *client) got(t *trip, conn net.Conn) {
+	if s, ok := conn.(*tls.Conn); ok {
+		conn = s.NetConn()
+	}
+	if o, ok := conn.(*origin); ok {
+		t.arrive(o.at)
+	}
+	if c.p.reviewed(t) != nil {
+		c.stop(errNoLonger)
+	}
+}
+
 func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 	t, ok := ctx.Value(tripContextKey{}).(*trip)
 	if !ok {
@@ -216,7 +233,11 @@ func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newOrigin(c.ctx, conn, c.b.Idle), nil
+	o := newOrigin(c.ctx, conn, c.b.Idle)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o.at = t.at
+	return o, nil
 }
 
 // plainFailed answers for a request that brought no response.

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"net"
+	"net/netip"
 	"time"
 )
 
@@ -10,6 +11,7 @@ import (
 // or write that moves nothing for the idle time ends it too.
 type origin struct {
 	net.Conn
+	at   netip.AddrPort // as trip.at
 	idle time.Duration
 	stop func() bool
 }

@@ -83,6 +83,7 @@ type Proxy struct {
 	wg        sync.WaitGroup // connections
 	jobs      chan *client   // for workers that rest
 	idle      atomic.Int32   // of these
+	reviews   atomic.Int64   // that have begun
 }
 
 // untilClose is the parent of everything that a Proxy does: Close ends it,

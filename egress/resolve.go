@@ -91,6 +91,8 @@ func (t *trip) cutShort(ctx context.Context, code, what string) *refusal {
 		return t.fail(502, CodeClientLeft, "the client left before "+t.target.Host()+" was reached")
 	case errors.Is(cause, ErrClosed):
 		return t.fail(502, CodeStopped, "the proxy was stopped")
+	case errors.Is(cause, errNoLonger):
+		return t.fail(502, CodeStopped, "the rules have come to deny "+t.target.Host())
 	}
 	return t.fail(504, code, what)
 }

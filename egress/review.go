@@ -15,6 +15,7 @@ func (p *Proxy) Review() int {
 	if err != nil {
 		return 0
 	}
+	p.reviews.Add(1) // before anything is looked at: what cannot be judged yet sees it
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ended := 0
@@ -25,6 +26,22 @@ func (p *Proxy) Review() int {
 		}
 	}
 	return ended
+}
+
+// reviewed is what a review would do that came while t was judged or dialled,
+// when there was nothing yet to be looked at; nil when nothing.
+func (p *Proxy) reviewed(t *trip) *refusal {
+	if p.reviews.Load() == t.reviews {
+		return nil
+	}
+	rules, err := p.rules()
+	if err != nil || rules.stillAllow(t) {
+		return nil
+	}
+	if d := rules.Decide(t.target); d.Verdict != Allow {
+		return refused(t.target, d)
+	}
+	return t.fail(502, CodeStopped, "the rules changed while "+t.target.Host()+" was connected to")
 }
 
 // stillAllow judges the target, and the address that was chosen for it.

@@ -1,6 +1,9 @@
 package egress
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -108,6 +111,91 @@ func TestAReviewEndsWhatGoesToAnAddressThatIsNoLongerAllowed(t *testing.T) {
 			w.rules = rules(row.after)
 			w.mu.Unlock()
 			assert.Equal(t, row.ended, w.proxy.Review())
+		})
+	}
+}
+
+// opening is a host whose address an inward exception lets pass.
+func opening(t *testing.T, w *world) {
+	inward, err := ParseInward("allowed.test", "10.1.0.0/16")
+	require.NoError(t, err)
+	w.rules = mustRules("allowed.test")
+	w.rules.Inward = []Inward{inward}
+	w.answers["allowed.test."] = []netip.Addr{netip.MustParseAddr("10.1.2.3")}
+}
+
+func (w *world) change(r *Rules) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rules = r
+}
+
+func TestAReviewSeesWhereAKeptConnectionGoes(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		w := newWorld(t, withOrigin(listen(t, func(c *net.TCPConn) {
+			c.Read(make([]byte, 4<<10))
+			if kept {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+				c.Read(make([]byte, 4<<10))
+			}
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nbegun")
+			io.Copy(io.Discard, c)
+		})))
+		opening(t, w)
+		const request = "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n"
+		c := w.call(request)
+		if kept {
+			c.answer()
+			c.send(request)
+		}
+		for line := ""; line != "\r\n"; {
+			var err error
+			line, err = c.r.ReadString('\n')
+			require.NoError(t, err)
+		}
+		_, dialled, _ := w.counts()
+		require.Equal(t, 1, dialled)
+		w.change(mustRules("allowed.test"))
+		assert.Equal(t, 1, w.proxy.Review(), "kept: %v", kept)
+	}
+}
+
+// A review that comes while a host is dialled finds nothing to end. What it
+// would have ended does not begin.
+func TestAReviewHoldsForWhatIsBeingDialled(t *testing.T) {
+	for name, c := range map[string]struct {
+		after  *Rules
+		ended  int
+		status int
+	}{
+		"the exception is gone": {mustRules("allowed.test"), 0, 502},
+		"the host is gone":      {mustRules("other.test"), 1, 0}, // closed, or told
+		"more is allowed":       {nil, 0, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			w := newWorld(t)
+			dial := w.proxy.Dial
+			w.proxy.Dial = func(ctx context.Context, n, a string) (net.Conn, error) {
+				close(begun)
+				<-goOn
+				return dial(ctx, n, a)
+			}
+			opening(t, w)
+			wider := *w.rules
+			wider.Allow = append(wider.Allow, mustRules("other.test").Allow...)
+			call := w.call(connectAllowed)
+			<-begun
+			w.change(cmp.Or(c.after, &wider))
+			assert.Equal(t, c.ended, w.proxy.Review())
+			close(goOn)
+			line, _ := call.r.ReadString('\n')
+			if c.status != 0 {
+				assert.Contains(t, line, fmt.Sprintf(" %d ", c.status))
+				return
+			}
+			assert.NotContains(t, line, " 200 ")
+			assert.NotContains(t, line, "too long")
 		})
 	}
 }

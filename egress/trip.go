@@ -13,9 +13,10 @@ import (
 // trip is an allowed target on its way to a connection, with what was
 // measured for the event.
 type trip struct {
-	rules  *Rules
-	target Target
-	d      Decision
+	rules   *Rules
+	target  Target
+	d       Decision
+	reviews int64 // before the rules were read
 
 	front    *url.URL // the proxy in front; nil is none
 	absolute bool     // a plain request goes to it as one, not through a tunnel
@@ -30,6 +31,7 @@ type trip struct {
 
 // judge reads the rules and decides. It neither resolves nor dials.
 func (p *Proxy) judge(t Target) (*trip, *refusal) {
+	reviews := p.reviews.Load()
 	rules, err := p.rules()
 	if err != nil {
 		return nil, refused(t, Decision{Code: CodePolicyUnreadable})
@@ -38,7 +40,7 @@ func (p *Proxy) judge(t Target) (*trip, *refusal) {
 	if d.Verdict != Allow {
 		return nil, refused(t, d)
 	}
-	trip := &trip{rules: rules, target: t, d: d}
+	trip := &trip{rules: rules, target: t, d: d, reviews: reviews}
 	if trip.front, err = p.front(rules, t, d); err != nil {
 		return nil, trip.fail(502, CodeProxyFailed, err.Error())
 	}
@@ -90,7 +92,14 @@ func (p *Proxy) reach(ctx context.Context, t *trip, dialing func()) (net.Conn, e
 		}
 	}
 	t.took(time.Since(looked))
-	return conn, err
+	if err != nil {
+		return nil, err
+	}
+	if r := p.reviewed(t); r != nil {
+		conn.Close()
+		return nil, r
+	}
+	return conn, nil
 }
 
 // lookUp resolves and screens. Where a proxy in front looks the name up
