@@ -116,11 +116,11 @@ func (d *dials) round(now time.Time) (answered map[uint32]answer, wait time.Dura
 			continue
 		}
 		pause := often
-		switch {
-		case now.Sub(w.since) > eager:
+		if now.Sub(w.since) > eager {
 			pause = seldom
-		case len(d.waiting) > 2: // each costs some 20 µs
-			pause *= 2
+		}
+		if n := len(d.waiting); n > 2 { // each costs some 20 µs, and all together a small part of a processor
+			pause = max(pause, often*time.Duration(max(2, n/3)))
 		}
 		w.due = now.Add(pause)
 		wait = sooner(wait, pause)
