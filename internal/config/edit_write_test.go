@@ -104,7 +104,7 @@ func TestAFileThatIsBeingSavedIsNotReplaced(t *testing.T) {
 	require.NoError(t, err)
 	saved := make(chan error, 1)
 	go func() {
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 		_, err := f.WriteString("egress:\n  deny: [bad.test] # all of it\n")
 		saved <- errors.Join(err, f.Close())
 	}()
