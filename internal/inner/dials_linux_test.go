@@ -1,6 +1,7 @@
 package inner
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,16 +24,25 @@ func heldPort(t *testing.T) (port, fd int) {
 	return sa.(*unix.SockaddrInet4).Port, fd
 }
 
+// told is what a socket is told in the end: a machine that is busy may not have answered it yet.
+func told(fd, port int) syscall.Errno {
+	errno := knock(fd, port)
+	for end := time.Now().Add(time.Minute); errno == unix.EALREADY && time.Now().Before(end); errno = knock(fd, port) {
+		time.Sleep(time.Millisecond)
+	}
+	return errno
+}
+
 func TestOneSocketAsksUntilSomethingListens(t *testing.T) {
 	port, listener := heldPort(t)
 	fd, err := outgoing()
 	require.NoError(t, err)
 	defer unix.Close(fd)
 	for range 100 {
-		require.Equal(t, unix.ECONNREFUSED, knock(fd, port))
+		require.Equal(t, unix.ECONNREFUSED, told(fd, port))
 	}
 	require.NoError(t, unix.Listen(listener, 1))
-	require.Zero(t, knock(fd, port))
+	require.Zero(t, told(fd, port))
 	_, from, err := unix.Accept(listener)
 	require.NoError(t, err)
 	assert.Equal(t, [4]byte{127, 0, 0, 2}, from.(*unix.SockaddrInet4).Addr)
@@ -44,7 +54,7 @@ func TestASocketWaitsForRoom(t *testing.T) {
 	fd, err := outgoing()
 	require.NoError(t, err)
 	defer unix.Close(fd)
-	require.Zero(t, knock(fd, port), "one finds room")
+	require.Zero(t, told(fd, port), "one finds room")
 	second, err := outgoing()
 	require.NoError(t, err)
 	defer unix.Close(second)
@@ -55,7 +65,7 @@ func TestASocketWaitsForRoom(t *testing.T) {
 		_, _, err = unix.Accept(listener)
 		require.NoError(t, err)
 	}
-	require.Zero(t, knock(second, port))
+	require.Zero(t, told(second, port))
 }
 
 func TestWhatWaitsIsAskedForTogether(t *testing.T) {
@@ -79,12 +89,17 @@ func TestWhatWaitsIsAskedForTogether(t *testing.T) {
 	assert.Equal(t, seldom, wait, "what has waited long is asked for less often")
 
 	require.NoError(t, unix.Listen(listener, 5))
-	answered, wait := d.round(now.Add(2 * eager))
-	assert.Len(t, answered, 5)
-	assert.Zero(t, wait)
-	for _, a := range answered {
-		assert.Zero(t, a.errno)
+	all := 0
+	for late := now.Add(2 * eager); all < 5 && late.Before(now.Add(time.Hour)); late = late.Add(seldom) {
+		answered, _ := d.round(late)
+		for _, a := range answered {
+			assert.Zero(t, a.errno)
+		}
+		all += len(answered)
 	}
+	assert.Equal(t, 5, all)
+	_, wait = d.round(now.Add(2 * time.Hour))
+	assert.Zero(t, wait)
 	assert.Empty(t, d.waiting)
 }
 
