@@ -171,7 +171,7 @@ func (b *breaking) held(t *testing.T) [3]int {
 	b.proxy.mu.Lock()
 	defer b.proxy.mu.Unlock()
 	idle := int(b.proxy.idle.Load())
-	return [3]int{runtime.NumGoroutine() - min(idle, resting), openFiles(t), b.proxy.open + len(b.proxy.clients)}
+	return [3]int{runtime.NumGoroutine() - min(idle, resting), openFiles(t), len(b.proxy.clients)}
 }
 
 // brokenEach is how many connections each phase breaks off: so many that one

@@ -98,10 +98,7 @@ func (a *Audit) expire() {
 	}
 	now := time.Now()
 	if now.Before(a.budget.now) { // the clock was set back: no window would be over until it is there again
-		for _, f := range a.folds {
-			a.settle(f)
-		}
-		clear(a.folds)
+		a.settleAll()
 		a.budget.now, a.budget.since = now, now
 	}
 	a.settleOld(now)
@@ -146,9 +143,7 @@ func (a *Audit) Close() error {
 	if a.closed {
 		return nil
 	}
-	for _, f := range a.folds {
-		a.settle(f)
-	}
+	a.settleAll()
 	a.closed = true
 	if a.flush != nil {
 		a.flush.Stop()

@@ -36,7 +36,6 @@ func (c *client) leave() {
 	c.end(nil)
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	c.p.open--
 	delete(c.p.clients, c)
 	c.p.wg.Done()
 }

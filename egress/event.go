@@ -1,9 +1,7 @@
 package egress
 
 import (
-	"net"
 	"net/netip"
-	"strconv"
 	"time"
 )
 
@@ -31,7 +29,7 @@ func (e Event) Where() string {
 	if e.Port == 0 {
 		return e.Host
 	}
-	return net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
+	return Target{Name: e.Host, Port: e.Port}.String()
 }
 
 // How a tunnel or a request ended.

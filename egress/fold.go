@@ -152,6 +152,13 @@ func (a *Audit) settleOld(now time.Time) {
 	}
 }
 
+func (a *Audit) settleAll() {
+	for _, f := range a.folds {
+		a.settle(f)
+	}
+	clear(a.folds)
+}
+
 // add sums an entry up. What differs between the summed ones is left out.
 func (f *fold) add(e Entry) {
 	until := e.Time

@@ -234,9 +234,7 @@ func (c *client) dialTrip(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, err
 	}
 	o := newOrigin(c.ctx, conn, c.b.Idle)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	o.at = t.at
+	o.at = t.arrived()
 	return o, nil
 }
 

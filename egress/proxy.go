@@ -78,7 +78,6 @@ type Proxy struct {
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	listeners map[net.Listener]struct{}
-	open      int
 	clients   map[*client]struct{}
 	wg        sync.WaitGroup // connections
 	jobs      chan *client   // for workers that rest

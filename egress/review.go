@@ -7,9 +7,9 @@ var errNoLonger = errors.New("the rules no longer allow it")
 
 // Review judges everything that is open by the rules as they are now, the
 // address that it goes to included, ends what they no longer allow and says how
-// much that was. Without it a change of
-// the rules holds for what is opened later. Rules that cannot be read end
-// nothing: what is open was allowed by rules that could be.
+// much that was. Without it a change of the rules holds for what is opened
+// later. Rules that cannot be read end nothing: what is open was allowed by
+// rules that could be.
 func (p *Proxy) Review() int {
 	rules, err := p.rules()
 	if err != nil {
@@ -50,9 +50,7 @@ func (r *Rules) stillAllow(t *trip) bool {
 	if d.Verdict != Allow {
 		return false
 	}
-	t.mu.Lock()
-	at := t.at
-	t.mu.Unlock()
+	at := t.arrived()
 	switch {
 	case !at.IsValid():
 		return true

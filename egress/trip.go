@@ -147,6 +147,12 @@ func (t *trip) arrive(at netip.AddrPort) {
 	t.at = at
 }
 
+func (t *trip) arrived() netip.AddrPort {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.at
+}
+
 func (t *trip) fail(status int, code, what string) *refusal {
 	return &refusal{status: status, code: code, what: what, rule: t.d.Rule, host: t.target.Host(), port: t.target.Port}
 }

@@ -15,13 +15,12 @@ func (p *Proxy) admit(ctx context.Context, conn net.Conn) {
 	b := p.Bounds.withDefaults()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ctx.Err() != nil || p.open >= b.Connections+overflow {
+	if ctx.Err() != nil || len(p.clients) >= b.Connections+overflow {
 		conn.Close()
 		return
 	}
-	c := &client{p: p, b: b, conn: conn, full: p.open >= b.Connections}
+	c := &client{p: p, b: b, conn: conn, full: len(p.clients) >= b.Connections}
 	c.ctx, c.end = context.WithCancelCause(untilClose{}) // Close knows them all
-	p.open++
 	p.clients[c] = struct{}{}
 	p.wg.Add(1)
 	select {
