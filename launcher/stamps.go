@@ -3,6 +3,8 @@ package launcher
 import (
 	"os"
 	"time"
+
+	"github.com/kernel-launch/kernel-launch/internal/config"
 )
 
 // stamp changes when a file does, comes or goes.
@@ -36,8 +38,8 @@ func stampsOf(files [3]string) (s stamps) {
 // denies. So a file is let be for as long as it may still be being written.
 const (
 	writingLook = 5 * time.Millisecond
-	writingRest = 20 * time.Millisecond  // since the last write
-	writingMost = 300 * time.Millisecond // for what has gone, or has been emptied, altogether
+	writingRest = 20 * time.Millisecond // since the last write
+	writingMost = config.SaveTime       // for what has gone, or has been emptied, altogether
 )
 
 // settled stamps the files when they are not being written any more, or no longer than can be waited for.

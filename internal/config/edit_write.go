@@ -61,12 +61,12 @@ func Edit(ctx context.Context, s Sources, c Change) (*Edited, error) {
 	}
 }
 
-// emptied is how long a file that has just been emptied is taken for one that is being saved in place.
-const emptied = 300 * time.Millisecond
+// SaveTime is how long a file that has just been emptied is taken for one that is being saved in place.
+const SaveTime = 300 * time.Millisecond
 
 // stale is true when somebody who knows nothing of the lock has saved the file since it was read, or is about to: a person with an editor.
 func (e *Edited) stale() bool {
-	if info, err := os.Stat(e.File); err == nil && info.Size() == 0 && time.Since(info.ModTime()) < emptied {
+	if info, err := os.Stat(e.File); err == nil && info.Size() == 0 && time.Since(info.ModTime()) < SaveTime {
 		return true
 	}
 	now, err := os.ReadFile(e.File)
