@@ -37,12 +37,20 @@ func (p *Plan) way(e egress.Event) (line, ceiling string) {
 
 // AllowLine is the command that allows a rule; folder is the one that it is for, and empty when that is the current one.
 func AllowLine(sc config.Scope, rule egress.Rule, folder string) string {
-	line := "kernel-launch egress allow " + plain.ShellWord(rule.String())
+	return EditLine("allow", sc, folder, rule.String())
+}
+
+// EditLine is the command that allows or denies rules, by its verb.
+func EditLine(verb string, sc config.Scope, folder string, rules ...string) string {
+	line := "kernel-launch egress " + verb
+	for _, rule := range rules {
+		line += " " + plain.ShellWord(rule)
+	}
 	switch {
 	case sc.Everywhere:
 		return line + " --everywhere"
 	case sc.Env != "":
-		return line + " --env " + sc.Env
+		return line + " --env " + plain.ShellWord(sc.Env)
 	case folder != "":
 		return line + " --folder " + plain.ShellWord(folder)
 	}

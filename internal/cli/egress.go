@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kernel-launch/kernel-launch/internal/config"
-	"github.com/kernel-launch/kernel-launch/internal/plain"
 	"github.com/kernel-launch/kernel-launch/launcher"
 )
 
@@ -28,23 +26,6 @@ type place struct {
 
 func (p *place) bindFolder(c *cobra.Command) {
 	c.Flags().StringVar(&p.folder, "folder", "", "the notebook's folder `PATH` instead of the current one")
-}
-
-// line is a command line for the place, as it can be pasted.
-func (p place) line(cmd *cobra.Command, args []string) string {
-	words := []string{cmd.CommandPath()}
-	for _, arg := range args {
-		words = append(words, plain.ShellWord(arg))
-	}
-	switch {
-	case p.everywhere:
-		words = append(words, "--everywhere")
-	case p.env != "":
-		words = append(words, "--env", plain.ShellWord(p.env))
-	case p.folder != "":
-		words = append(words, "--folder", plain.ShellWord(p.folder))
-	}
-	return strings.Join(words, " ")
 }
 
 // bind adds the flags of a command that shows what holds at a place.

@@ -76,7 +76,7 @@ func ruleArguments(cmd *cobra.Command, args []string, p place) (rules []egress.R
 		switch {
 		case as(err, &fault) && fault.Suggest != "":
 			meant := slices.Concat(args[:i], []string{fault.Suggest}, args[i+1:])
-			return nil, &usageError{text: err.Error(), cmd: cmd, line: p.line(cmd, meant)}
+			return nil, &usageError{text: err.Error(), cmd: cmd, line: launcher.EditLine(cmd.Name(), config.Scope{Env: p.env, Everywhere: p.everywhere}, p.folder, meant...)}
 		case err != nil:
 			return nil, usage(cmd, "%v", err)
 		}
